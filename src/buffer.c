@@ -1,0 +1,462 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A block is 1 MiB of address space at a multiple of 1 MiB. It is faulted in piece by piece,
+ * doubling from the first piece on, so that a thread with ten events costs some pages and one with
+ * millions a system call per MiB.
+ */
+#include "buffer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base.h"
+#include "callpath.h"
+#include "clock.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+enum {
+    BLOCK = 1 << 20,
+    EVENTS_AT = BLOCK / 8, /* see scope.h: regions lie below, at an eighth of the offset */
+    FIRST_OPS = 256,
+    CACHE_LINE = 64,
+};
+
+struct sc_block {
+    struct sc_block *next; /* stored with release */
+    char *base;
+    size_t used; /* end of the part that may be used, as offset */
+};
+
+static struct sc_thread
+    no_thread; /* what scope_thread_1_ points to before a thread's first event */
+
+__thread struct scope_thread_1_ *scope_thread_1_ __attribute__((tls_model("initial-exec"))) =
+    &no_thread.hot;
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_once_t once;
+    pthread_key_t key; /* its destructor tells that a thread ends */
+    unsigned generation;
+    size_t first_events;
+    bool forget_ops;
+    struct sc_thread *threads; /* stored with release */
+    struct sc_thread *idle;
+    char *hint; /* where the next block is likely to find room */
+} buffers = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT, .first_events = 1024};
+
+/* ---- blocks ---- */
+
+static char *map_block(void)
+{
+    const int prot = PROT_READ | PROT_WRITE, flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    char *hint = __atomic_load_n(&buffers.hint, __ATOMIC_RELAXED);
+    char *got = MAP_FAILED;
+    size_t before;
+
+    if (hint != NULL)
+        got = mmap(hint, BLOCK, prot, flags, -1, 0);
+    if (got != MAP_FAILED && (uintptr_t)got % BLOCK != 0) {
+        munmap(got, BLOCK);
+        got = MAP_FAILED;
+    }
+    if (got == MAP_FAILED) {
+        got = mmap(NULL, 2 * (size_t)BLOCK, prot, flags, -1, 0);
+        if (got == MAP_FAILED)
+            return NULL;
+        before = (size_t)(-(uintptr_t)got % BLOCK);
+        if (before > 0)
+            munmap(got, before);
+        munmap(got + before + BLOCK, BLOCK - before);
+        got += before;
+    }
+    __atomic_store_n(&buffers.hint, got - BLOCK, __ATOMIC_RELAXED);
+    return got;
+}
+
+/* Faults pages in; where the kernel cannot do it at once they fault at their first use. */
+static void populate(char *from, const char *to)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = (uintptr_t)from & ~(page - 1);
+    uintptr_t end = ((uintptr_t)to + page - 1) & ~(page - 1);
+
+    (void)madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
+}
+
+/* Owner thread. Appends a block to the lane; NULL: no memory. */
+static struct sc_block *append_block(struct sc_lane *lane, size_t data_at)
+{
+    struct sc_block *block = calloc(1, sizeof *block);
+
+    if (block == NULL)
+        return NULL;
+    block->base = map_block();
+    if (block->base == NULL) {
+        free(block);
+        return NULL;
+    }
+    block->used = data_at;
+    /* Pairs with the acquire in first_block() and next_block(). */
+    if (lane->last == NULL)
+        __atomic_store_n(&lane->first, block, __ATOMIC_RELEASE);
+    else
+        __atomic_store_n(&lane->last->next, block, __ATOMIC_RELEASE);
+    lane->last = block;
+    return block;
+}
+
+static void free_blocks(struct sc_block *b)
+{
+    for (struct sc_block *next; b != NULL; b = next) {
+        next = b->next;
+        munmap(b->base, BLOCK);
+        free(b);
+    }
+}
+
+static void free_lane(struct sc_lane *lane)
+{
+    free_blocks(lane->first);
+    lane->first = lane->last = NULL;
+}
+
+/* Any thread. The memory goes back, the addresses stay: a late writer does no harm. */
+static void discard_lane(struct sc_lane *lane)
+{
+    for (struct sc_block *b = __atomic_load_n(&lane->first, __ATOMIC_ACQUIRE); b != NULL;
+         b = __atomic_load_n(&b->next, __ATOMIC_ACQUIRE))
+        madvise(b->base, BLOCK, MADV_DONTNEED);
+}
+
+/* Owner thread. Makes more of the lane usable; gives the block that now has room, NULL: no memory.
+ */
+static struct sc_block *extend(struct sc_thread *t, struct sc_lane *lane, size_t data_at,
+                               size_t first_bytes)
+{
+    struct sc_block *b = lane->last;
+    size_t from, to;
+    bool is_first;
+
+    if (b == NULL || b->used == BLOCK)
+        b = append_block(lane, data_at);
+    if (b == NULL)
+        return NULL;
+    is_first = b == lane->first;
+    from = b->used;
+    to = !is_first         ? BLOCK
+         : from == data_at ? data_at + first_bytes
+                           : data_at + 2 * (from - data_at);
+    if (to > BLOCK || to < from)
+        to = BLOCK;
+    populate(b->base + from, b->base + to);
+    sc_count(&t->counts.memory_bytes, to - from);
+    if (data_at == EVENTS_AT) {
+        populate(b->base + from / 8, b->base + to / 8);
+        sc_count(&t->counts.memory_bytes, (to - from) / 8);
+    }
+    b->used = to;
+    return b;
+}
+
+/* ---- threads ---- */
+
+/* Owner thread. Lanes of an earlier recording are thrown away. */
+static void begin_generation(struct sc_thread *t, unsigned generation)
+{
+    free_lane(&t->events);
+    free_lane(&t->ops);
+    free_blocks(t->retired);
+    t->retired = NULL;
+    t->inside = NULL;
+    sc_callpath_free(t->callpath);
+    t->callpath = NULL;
+    memset(&t->counts, 0, sizeof t->counts);
+    t->hot.open = t->hidden = NULL;
+    t->lost_depth = 0;
+    __atomic_store_n(&t->hot.next, NULL, __ATOMIC_RELEASE);
+    __atomic_store_n(&t->op_next, NULL, __ATOMIC_RELEASE);
+    /* Pairs with the acquire in sc_buffer_next_thread(). */
+    __atomic_store_n(&t->generation, generation, __ATOMIC_RELEASE);
+}
+
+/* What is open when a thread ends can never be ended. */
+static void close_open_events(struct sc_thread *t)
+{
+    uint64_t now = sc_clock_ticks();
+    struct scope_event_1_ *e = t->lost_depth > 0 ? t->hidden : t->hot.open;
+
+    while (e != NULL) {
+        uint64_t link = e->end & ~(SCOPE_OPEN_ | SCOPE_CROSSED_);
+        __atomic_store_n(&e->end, now, __ATOMIC_RELAXED);
+        sc_count(&t->counts.unfinished, 1);
+        e = (struct scope_event_1_ *)(uintptr_t)link;
+    }
+    t->hot.open = t->hidden = NULL;
+    t->lost_depth = 0;
+    t->inside = NULL;
+}
+
+static void thread_ends(void *thread)
+{
+    struct sc_thread *t = thread;
+
+    scope_thread_1_ = &no_thread.hot;
+    pthread_mutex_lock(&buffers.lock);
+    if (t->generation == buffers.generation)
+        close_open_events(t);
+    t->next_idle = buffers.idle;
+    buffers.idle = t;
+    pthread_mutex_unlock(&buffers.lock);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&buffers.key, thread_ends);
+}
+
+/* Under the lock. A thread that has ended leaves its lanes to the next one. */
+static struct sc_thread *take_thread(void)
+{
+    struct sc_thread *t = buffers.idle;
+
+    if (t != NULL) {
+        buffers.idle = t->next_idle;
+        return t;
+    }
+    t = aligned_alloc(CACHE_LINE, (sizeof *t + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+    if (t == NULL)
+        return NULL;
+    memset(t, 0, sizeof *t);
+    t->next_thread = buffers.threads;
+    /* Pairs with the acquire in sc_buffer_next_thread(). */
+    __atomic_store_n(&buffers.threads, t, __ATOMIC_RELEASE);
+    return t;
+}
+
+struct sc_thread *sc_buffer_thread(void)
+{
+    struct sc_thread *t = (struct sc_thread *)(void *)scope_thread_1_;
+    unsigned now = __atomic_load_n(&buffers.generation, __ATOMIC_ACQUIRE);
+
+    if (t != &no_thread && t->generation == now)
+        return t;
+    pthread_once(&buffers.once, make_key);
+    pthread_mutex_lock(&buffers.lock);
+    if (t == &no_thread)
+        t = take_thread();
+    if (t != NULL && t->generation != buffers.generation)
+        begin_generation(t, buffers.generation);
+    pthread_mutex_unlock(&buffers.lock);
+    if (t == NULL)
+        return NULL;
+    sc_count(&t->counts.threads, 1);
+    pthread_setspecific(buffers.key, t);
+    scope_thread_1_ = &t->hot;
+    return t;
+}
+
+struct sc_thread *sc_buffer_next_thread(struct sc_thread *after)
+{
+    struct sc_thread *t =
+        after == NULL ? __atomic_load_n(&buffers.threads, __ATOMIC_ACQUIRE) : after->next_thread;
+
+    while (t != NULL && __atomic_load_n(&t->generation, __ATOMIC_ACQUIRE) != buffers.generation)
+        t = t->next_thread;
+    return t;
+}
+
+/* ---- growing ---- */
+
+/* Stores the new room unless the recording it belongs to has ended meanwhile. */
+static void offer(struct sc_thread *t, void *limit, bool is_op)
+{
+    pthread_mutex_lock(&buffers.lock);
+    if (t->generation != buffers.generation)
+        limit = NULL;
+    if (is_op)
+        __atomic_store_n(&t->op_limit, limit, __ATOMIC_RELAXED);
+    else
+        __atomic_store_n(&t->hot.limit, limit, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&buffers.lock);
+}
+
+bool sc_buffer_grow_events(struct sc_thread *t)
+{
+    int64_t before = sc_clock_cpu();
+    int saved = errno;
+    size_t first = __atomic_load_n(&buffers.first_events, __ATOMIC_RELAXED);
+    struct sc_block *last = t->events.last;
+    struct sc_block *b = extend(t, &t->events, EVENTS_AT, first * sizeof(struct scope_event_1_));
+
+    errno = saved;
+    if (b == NULL)
+        return false;
+    if (b != last)
+        __atomic_store_n(&t->hot.next, (void *)(b->base + EVENTS_AT), __ATOMIC_RELEASE);
+    offer(t, b->base + b->used, false);
+    sc_count(&t->counts.own_memory_ns, (uint64_t)(sc_clock_cpu() - before));
+    return true;
+}
+
+/* The lane is its last block alone; the others wait for the end of the recording, without memory.
+ */
+static void retire_blocks(struct sc_thread *t)
+{
+    struct sc_block *b = t->ops.first, *next;
+
+    __atomic_store_n(&t->ops.first, t->ops.last, __ATOMIC_RELEASE);
+    for (; b != t->ops.last; b = next) {
+        next = b->next;
+        madvise(b->base, BLOCK, MADV_DONTNEED);
+        __atomic_store_n(&b->next, t->retired, __ATOMIC_RELEASE);
+        t->retired = b;
+    }
+}
+
+/* Makes totals of the operations so far; their room is free again. */
+static void forget_ops(struct sc_thread *t)
+{
+    struct sc_block *b = t->ops.last;
+
+    sc_clock_calibrate();
+    if (t->callpath == NULL)
+        t->callpath = sc_callpath_create();
+    if (t->callpath == NULL || sc_callpath_replay(t->callpath, t, 0) != 0)
+        sc_count(&t->counts.lost, 1);
+    else
+        sc_callpath_forget_ops(t->callpath);
+    retire_blocks(t);
+    memset(b->base, 0, b->used);
+    __atomic_store_n(&t->op_next, (void *)b->base, __ATOMIC_RELEASE);
+}
+
+bool sc_buffer_grow_ops(struct sc_thread *t)
+{
+    int64_t before = sc_clock_cpu();
+    int saved = errno;
+    struct sc_block *last = t->ops.last;
+    struct sc_block *b = last;
+
+    if (last != NULL && !sc_buffer_keeps_ops())
+        forget_ops(t);
+    else
+        b = extend(t, &t->ops, 0, FIRST_OPS * sizeof(struct sc_op));
+    errno = saved;
+    if (b == NULL)
+        return false;
+    if (b != last)
+        __atomic_store_n(&t->op_next, (void *)b->base, __ATOMIC_RELEASE);
+    offer(t, b->base + b->used, true);
+    sc_count(&t->counts.own_memory_ns, (uint64_t)(sc_clock_cpu() - before));
+    return true;
+}
+
+/* ---- life ---- */
+
+void sc_buffer_policy(size_t first_events, bool keep_ops)
+{
+    __atomic_store_n(&buffers.first_events, first_events, __ATOMIC_RELAXED);
+    __atomic_store_n(&buffers.forget_ops, !keep_ops, __ATOMIC_RELAXED);
+}
+
+bool sc_buffer_keeps_ops(void)
+{
+    return !__atomic_load_n(&buffers.forget_ops, __ATOMIC_RELAXED);
+}
+
+/* Under the lock. From here on every thread's next event takes the slow path. */
+static void withdraw_limits(void)
+{
+    for (struct sc_thread *t = buffers.threads; t != NULL; t = t->next_thread) {
+        __atomic_store_n(&t->hot.limit, NULL, __ATOMIC_RELAXED);
+        __atomic_store_n(&t->op_limit, NULL, __ATOMIC_RELAXED);
+    }
+}
+
+void sc_buffer_start(void)
+{
+    pthread_mutex_lock(&buffers.lock);
+    __atomic_add_fetch(&buffers.generation, 1, __ATOMIC_RELEASE);
+    withdraw_limits();
+    pthread_mutex_unlock(&buffers.lock);
+}
+
+void sc_buffer_stop(void)
+{
+    pthread_mutex_lock(&buffers.lock);
+    __atomic_add_fetch(&buffers.generation, 1, __ATOMIC_RELEASE);
+    withdraw_limits();
+    for (struct sc_thread *t = buffers.threads; t != NULL; t = t->next_thread) {
+        discard_lane(&t->events);
+        discard_lane(&t->ops);
+    }
+    pthread_mutex_unlock(&buffers.lock);
+}
+
+/* ---- reading ---- */
+
+/* Moves to the lane's first block, or on from a block that is read to its end. */
+static bool enter_block(struct sc_cursor *c, size_t data_at)
+{
+    struct sc_block *next;
+
+    if (c->block == NULL || c->at != c->block->base + BLOCK)
+        return c->block != NULL;
+    next = __atomic_load_n(&c->block->next, __ATOMIC_ACQUIRE);
+    if (next == NULL)
+        return false;
+    c->block = next;
+    c->at = next->base + data_at;
+    return true;
+}
+
+static void renew(struct sc_cursor *c, struct sc_lane *lane, size_t data_at, char *end)
+{
+    c->end = end;
+    if (c->block != NULL || end == NULL)
+        return;
+    c->block = __atomic_load_n(&lane->first, __ATOMIC_ACQUIRE);
+    c->at = c->block->base + data_at;
+}
+
+void sc_cursor_renew_events(struct sc_cursor *c, struct sc_thread *t)
+{
+    renew(c, &t->events, EVENTS_AT, (char *)__atomic_load_n(&t->hot.next, __ATOMIC_ACQUIRE));
+}
+
+void sc_cursor_renew_ops(struct sc_cursor *c, struct sc_thread *t)
+{
+    renew(c, &t->ops, 0, (char *)__atomic_load_n(&t->op_next, __ATOMIC_ACQUIRE));
+}
+
+struct scope_event_1_ *sc_cursor_event(struct sc_cursor *c)
+{
+    while (c->at != c->end && enter_block(c, EVENTS_AT) && c->at != c->end) {
+        struct scope_event_1_ *e = (struct scope_event_1_ *)(void *)c->at;
+        c->at += sizeof *e;
+        if (sc_event_start(e) != 0 && sc_event_region(e) != SC_REGION_VOID)
+            return e;
+    }
+    return NULL;
+}
+
+struct sc_op *sc_cursor_op(struct sc_cursor *c)
+{
+    while (c->at != c->end && enter_block(c, 0) && c->at != c->end) {
+        struct sc_op *op = (struct sc_op *)(void *)c->at;
+        c->at += sizeof *op;
+        /* Pairs with the release that ends an operation: its other fields are there. */
+        if (__atomic_load_n(&op->end, __ATOMIC_ACQUIRE) != 0)
+            return op;
+    }
+    return NULL;
+}
