@@ -3,15 +3,11 @@
  */
 #include "bytes.h"
 
-#include <stdatomic.h>
-#include <stdint.h>
-
 #include "buffer.h"
 #include "comm.h"
 #include "neighbours.h"
 
-/* A type is not looked at when nothing of it moves: it need not be a valid one then. */
-static uint64_t bytes_of(MPI_Count count, MPI_Datatype type)
+uint64_t sc_bytes_of(MPI_Count count, MPI_Datatype type)
 {
     MPI_Count size = 0;
 
@@ -22,27 +18,26 @@ static uint64_t bytes_of(MPI_Count count, MPI_Datatype type)
 }
 
 /* Of n counts all but the one at index self; -1: all. */
-static uint64_t sum_but(const int *counts, int n, int self)
+static uint64_t sum_but(struct sc_list counts, int n, int self)
 {
     uint64_t sum = 0;
 
     for (int i = 0; i < n; i++)
-        sum += (uint64_t)counts[i];
-    return self < 0 ? sum : sum - (uint64_t)counts[self];
+        sum += (uint64_t)sc_list_count(counts, i);
+    return self < 0 ? sum : sum - (uint64_t)sc_list_count(counts, self);
 }
 
-static uint64_t bytes_but(const int *counts, const MPI_Datatype *types, int n, int self)
+static uint64_t bytes_but(struct sc_list counts, struct sc_list types, int n, int self)
 {
     uint64_t sum = 0;
 
     for (int i = 0; i < n; i++)
         if (i != self)
-            sum += bytes_of(counts[i], types[i]);
+            sum += sc_bytes_of(sc_list_count(counts, i), sc_list_type(types, i));
     return sum;
 }
 
-/* Notes the communicator; NULL: it is none that we know. */
-static const struct sc_comm *note_comm(struct sc_op *op, MPI_Comm comm)
+const struct sc_comm *sc_bytes_comm(struct sc_op *op, MPI_Comm comm)
 {
     const struct sc_comm *c = sc_comm_find(comm);
 
@@ -74,111 +69,104 @@ enum end { ROOT_END, LEAF_END, NO_END };
 static enum end note_root(struct sc_op *op, const struct sc_comm *c, int root)
 {
     if (c->remote_size == 0) {
-        op->root = sc_comm_world_rank(c, root);
+        op->peer = sc_comm_peer(c, root);
         return root == c->rank ? ROOT_END : LEAF_END;
     }
     if (root == MPI_PROC_NULL)
         return NO_END;
     if (root == MPI_ROOT) {
-        op->root = sc_comm_world_rank(c, c->rank);
+        op->peer = sc_comm_world_rank(c, c->rank);
         return ROOT_END;
     }
-    op->root = root >= 0 && root < c->remote_size ? c->remote_world_ranks[root] : -1;
+    op->peer = sc_comm_peer(c, root);
     return LEAF_END;
 }
 
 void sc_bytes_none(struct sc_op *op, MPI_Comm comm)
 {
-    (void)note_comm(op, comm);
+    (void)sc_bytes_comm(op, comm);
 }
 
 void sc_bytes_rooted(struct sc_op *op, int root, MPI_Comm comm)
 {
-    const struct sc_comm *c = note_comm(op, comm);
+    const struct sc_comm *c = sc_bytes_comm(op, comm);
 
     if (c != NULL)
         (void)note_root(op, c, root);
-}
-
-void sc_bytes_request(struct sc_op *op)
-{
-    static atomic_int_least64_t next;
-
-    op->request = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed);
 }
 
 /* ---- one to all, all to one ---- */
 
 void sc_bytes_bcast(struct sc_op *op, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
 {
-    const struct sc_comm *c = note_comm(op, comm);
+    const struct sc_comm *c = sc_bytes_comm(op, comm);
     enum end end = c == NULL ? NO_END : note_root(op, c, root);
 
     if (end == ROOT_END)
-        op->sent = bytes_of(count, type) * others(c);
+        op->sent = sc_bytes_of(count, type) * others(c);
     else if (end == LEAF_END)
-        op->received = bytes_of(count, type);
+        op->received = sc_bytes_of(count, type);
 }
 
 void sc_bytes_gather(struct sc_op *op, MPI_Count sendcount, MPI_Datatype sendtype,
                      MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    const struct sc_comm *c = note_comm(op, comm);
+    const struct sc_comm *c = sc_bytes_comm(op, comm);
     enum end end = c == NULL ? NO_END : note_root(op, c, root);
 
     if (end == ROOT_END)
-        op->received = bytes_of(recvcount, recvtype) * others(c);
+        op->received = sc_bytes_of(recvcount, recvtype) * others(c);
     else if (end == LEAF_END)
-        op->sent = bytes_of(sendcount, sendtype);
+        op->sent = sc_bytes_of(sendcount, sendtype);
 }
 
 void sc_bytes_gatherv(struct sc_op *op, MPI_Count sendcount, MPI_Datatype sendtype,
-                      const int *recvcounts, MPI_Datatype recvtype, int root, MPI_Comm comm)
+                      struct sc_list recvcounts, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    const struct sc_comm *c = note_comm(op, comm);
+    const struct sc_comm *c = sc_bytes_comm(op, comm);
     enum end end = c == NULL ? NO_END : note_root(op, c, root);
 
     if (end == ROOT_END)
         op->received =
-            bytes_of((MPI_Count)sum_but(recvcounts, count_length(c), own_index(c)), recvtype);
+            sc_bytes_of((MPI_Count)sum_but(recvcounts, count_length(c), own_index(c)), recvtype);
     else if (end == LEAF_END)
-        op->sent = bytes_of(sendcount, sendtype);
+        op->sent = sc_bytes_of(sendcount, sendtype);
 }
 
 void sc_bytes_scatter(struct sc_op *op, MPI_Count sendcount, MPI_Datatype sendtype,
                       MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    const struct sc_comm *c = note_comm(op, comm);
+    const struct sc_comm *c = sc_bytes_comm(op, comm);
     enum end end = c == NULL ? NO_END : note_root(op, c, root);
 
     if (end == ROOT_END)
-        op->sent = bytes_of(sendcount, sendtype) * others(c);
+        op->sent = sc_bytes_of(sendcount, sendtype) * others(c);
     else if (end == LEAF_END)
-        op->received = bytes_of(recvcount, recvtype);
+        op->received = sc_bytes_of(recvcount, recvtype);
 }
 
-void sc_bytes_scatterv(struct sc_op *op, const int *sendcounts, MPI_Datatype sendtype,
+void sc_bytes_scatterv(struct sc_op *op, struct sc_list sendcounts, MPI_Datatype sendtype,
                        MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    const struct sc_comm *c = note_comm(op, comm);
+    const struct sc_comm *c = sc_bytes_comm(op, comm);
     enum end end = c == NULL ? NO_END : note_root(op, c, root);
 
     if (end == ROOT_END)
         op->sent =
-            bytes_of((MPI_Count)sum_but(sendcounts, count_length(c), own_index(c)), sendtype);
+            sc_bytes_of((MPI_Count)sum_but(sendcounts, count_length(c), own_index(c)), sendtype);
     else if (end == LEAF_END)
-        op->received = bytes_of(recvcount, recvtype);
+        op->received = sc_bytes_of(recvcount, recvtype);
 }
 
 void sc_bytes_reduce(struct sc_op *op, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
 {
-    const struct sc_comm *c = note_comm(op, comm);
+    const struct sc_comm *c = sc_bytes_comm(op, comm);
     enum end end = c == NULL ? NO_END : note_root(op, c, root);
 
     if (end == ROOT_END)
-        op->received = bytes_of(count, type) * others(c);
+        op->received = sc_bytes_of(count, type) * others(c);
     else if (end == LEAF_END)
-        op->sent = bytes_of(count, type);
+        op->sent = sc_bytes_of(count, type);
 }
 
 /* ---- all to all ---- */
@@ -187,28 +175,29 @@ void sc_bytes_allgather(struct sc_op *op, const void *sendbuf, MPI_Count sendcou
                         MPI_Datatype sendtype, MPI_Count recvcount, MPI_Datatype recvtype,
                         MPI_Comm comm)
 {
-    const struct sc_comm *c = note_comm(op, comm);
+    const struct sc_comm *c = sc_bytes_comm(op, comm);
 
     if (c == NULL)
         return;
-    op->received = bytes_of(recvcount, recvtype) * others(c);
-    op->sent = sendbuf == MPI_IN_PLACE ? op->received : bytes_of(sendcount, sendtype) * others(c);
+    op->received = sc_bytes_of(recvcount, recvtype) * others(c);
+    op->sent =
+        sendbuf == MPI_IN_PLACE ? op->received : sc_bytes_of(sendcount, sendtype) * others(c);
 }
 
 void sc_bytes_allgatherv(struct sc_op *op, const void *sendbuf, MPI_Count sendcount,
-                         MPI_Datatype sendtype, const int *recvcounts, MPI_Datatype recvtype,
+                         MPI_Datatype sendtype, struct sc_list recvcounts, MPI_Datatype recvtype,
                          MPI_Comm comm)
 {
-    const struct sc_comm *c = note_comm(op, comm);
+    const struct sc_comm *c = sc_bytes_comm(op, comm);
     uint64_t own;
 
     if (c == NULL)
         return;
-    own = sendbuf == MPI_IN_PLACE ? bytes_of(recvcounts[c->rank], recvtype)
-                                  : bytes_of(sendcount, sendtype);
+    own = sendbuf == MPI_IN_PLACE ? sc_bytes_of(sc_list_count(recvcounts, c->rank), recvtype)
+                                  : sc_bytes_of(sendcount, sendtype);
     op->sent = own * others(c);
     op->received =
-        bytes_of((MPI_Count)sum_but(recvcounts, count_length(c), own_index(c)), recvtype);
+        sc_bytes_of((MPI_Count)sum_but(recvcounts, count_length(c), own_index(c)), recvtype);
 }
 
 void sc_bytes_alltoall(struct sc_op *op, const void *sendbuf, MPI_Count sendcount,
@@ -218,27 +207,27 @@ void sc_bytes_alltoall(struct sc_op *op, const void *sendbuf, MPI_Count sendcoun
     sc_bytes_allgather(op, sendbuf, sendcount, sendtype, recvcount, recvtype, comm);
 }
 
-void sc_bytes_alltoallv(struct sc_op *op, const void *sendbuf, const int *sendcounts,
-                        MPI_Datatype sendtype, const int *recvcounts, MPI_Datatype recvtype,
+void sc_bytes_alltoallv(struct sc_op *op, const void *sendbuf, struct sc_list sendcounts,
+                        MPI_Datatype sendtype, struct sc_list recvcounts, MPI_Datatype recvtype,
                         MPI_Comm comm)
 {
-    const struct sc_comm *c = note_comm(op, comm);
+    const struct sc_comm *c = sc_bytes_comm(op, comm);
 
     if (c == NULL)
         return;
     op->received =
-        bytes_of((MPI_Count)sum_but(recvcounts, count_length(c), own_index(c)), recvtype);
+        sc_bytes_of((MPI_Count)sum_but(recvcounts, count_length(c), own_index(c)), recvtype);
     op->sent =
         sendbuf == MPI_IN_PLACE
             ? op->received
-            : bytes_of((MPI_Count)sum_but(sendcounts, count_length(c), own_index(c)), sendtype);
+            : sc_bytes_of((MPI_Count)sum_but(sendcounts, count_length(c), own_index(c)), sendtype);
 }
 
-void sc_bytes_alltoallw(struct sc_op *op, const void *sendbuf, const int *sendcounts,
-                        const MPI_Datatype *sendtypes, const int *recvcounts,
-                        const MPI_Datatype *recvtypes, MPI_Comm comm)
+void sc_bytes_alltoallw(struct sc_op *op, const void *sendbuf, struct sc_list sendcounts,
+                        struct sc_list sendtypes, struct sc_list recvcounts,
+                        struct sc_list recvtypes, MPI_Comm comm)
 {
-    const struct sc_comm *c = note_comm(op, comm);
+    const struct sc_comm *c = sc_bytes_comm(op, comm);
 
     if (c == NULL)
         return;
@@ -250,46 +239,46 @@ void sc_bytes_alltoallw(struct sc_op *op, const void *sendbuf, const int *sendco
 
 void sc_bytes_allreduce(struct sc_op *op, MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {
-    const struct sc_comm *c = note_comm(op, comm);
+    const struct sc_comm *c = sc_bytes_comm(op, comm);
 
     if (c != NULL)
-        op->sent = op->received = bytes_of(count, type) * others(c);
+        op->sent = op->received = sc_bytes_of(count, type) * others(c);
 }
 
 /* On an inter-communicator the vector of either group is scattered over the other; both have the
  * same length, so it can be told from this side's counts. */
-void sc_bytes_reduce_scatter(struct sc_op *op, const int *recvcounts, MPI_Datatype type,
+void sc_bytes_reduce_scatter(struct sc_op *op, struct sc_list recvcounts, MPI_Datatype type,
                              MPI_Comm comm)
 {
-    const struct sc_comm *c = note_comm(op, comm);
+    const struct sc_comm *c = sc_bytes_comm(op, comm);
 
     if (c == NULL)
         return;
-    op->sent = bytes_of((MPI_Count)sum_but(recvcounts, c->size, own_index(c)), type);
-    op->received = bytes_of(recvcounts[c->rank], type) * others(c);
+    op->sent = sc_bytes_of((MPI_Count)sum_but(recvcounts, c->size, own_index(c)), type);
+    op->received = sc_bytes_of(sc_list_count(recvcounts, c->rank), type) * others(c);
 }
 
 void sc_bytes_reduce_scatter_block(struct sc_op *op, MPI_Count recvcount, MPI_Datatype type,
                                    MPI_Comm comm)
 {
-    const struct sc_comm *c = note_comm(op, comm);
+    const struct sc_comm *c = sc_bytes_comm(op, comm);
     uint64_t block;
 
     if (c == NULL)
         return;
-    block = bytes_of(recvcount, type);
+    block = sc_bytes_of(recvcount, type);
     op->sent = block * (uint64_t)(c->remote_size > 0 ? c->size : c->size - 1);
     op->received = block * others(c);
 }
 
 void sc_bytes_scan(struct sc_op *op, MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {
-    const struct sc_comm *c = note_comm(op, comm);
+    const struct sc_comm *c = sc_bytes_comm(op, comm);
     uint64_t n;
 
     if (c == NULL)
         return;
-    n = bytes_of(count, type);
+    n = sc_bytes_of(count, type);
     op->sent = n * (uint64_t)(c->size - 1 - c->rank);
     op->received = n * (uint64_t)c->rank;
 }
@@ -298,7 +287,7 @@ void sc_bytes_scan(struct sc_op *op, MPI_Count count, MPI_Datatype type, MPI_Com
 
 static const struct sc_neighbours *note_neighbours(struct sc_op *op, MPI_Comm comm, int *self)
 {
-    const struct sc_comm *c = note_comm(op, comm);
+    const struct sc_comm *c = sc_bytes_comm(op, comm);
 
     if (c == NULL)
         return NULL;
@@ -306,24 +295,24 @@ static const struct sc_neighbours *note_neighbours(struct sc_op *op, MPI_Comm co
     return sc_comm_neighbours(comm);
 }
 
-static uint64_t sum_neighbours(const int *counts, const int *ranks, int n, int self)
+static uint64_t sum_neighbours(struct sc_list counts, const int *ranks, int n, int self)
 {
     uint64_t sum = 0;
 
     for (int i = 0; i < n; i++)
         if (ranks[i] >= 0 && ranks[i] != self)
-            sum += (uint64_t)counts[i];
+            sum += (uint64_t)sc_list_count(counts, i);
     return sum;
 }
 
-static uint64_t bytes_neighbours(const int *counts, const MPI_Datatype *types, const int *ranks,
+static uint64_t bytes_neighbours(struct sc_list counts, struct sc_list types, const int *ranks,
                                  int n, int self)
 {
     uint64_t sum = 0;
 
     for (int i = 0; i < n; i++)
         if (ranks[i] >= 0 && ranks[i] != self)
-            sum += bytes_of(counts[i], types[i]);
+            sum += sc_bytes_of(sc_list_count(counts, i), sc_list_type(types, i));
     return sum;
 }
 
@@ -336,13 +325,13 @@ void sc_bytes_neighbor(struct sc_op *op, MPI_Count sendcount, MPI_Datatype sendt
     if (n == NULL)
         return;
     if (n->others_out > 0)
-        op->sent = bytes_of(sendcount, sendtype) * (uint64_t)n->others_out;
+        op->sent = sc_bytes_of(sendcount, sendtype) * (uint64_t)n->others_out;
     if (n->others_in > 0)
-        op->received = bytes_of(recvcount, recvtype) * (uint64_t)n->others_in;
+        op->received = sc_bytes_of(recvcount, recvtype) * (uint64_t)n->others_in;
 }
 
 void sc_bytes_neighbor_allgatherv(struct sc_op *op, MPI_Count sendcount, MPI_Datatype sendtype,
-                                  const int *recvcounts, MPI_Datatype recvtype, MPI_Comm comm)
+                                  struct sc_list recvcounts, MPI_Datatype recvtype, MPI_Comm comm)
 {
     int self = -1;
     const struct sc_neighbours *n = note_neighbours(op, comm, &self);
@@ -350,13 +339,13 @@ void sc_bytes_neighbor_allgatherv(struct sc_op *op, MPI_Count sendcount, MPI_Dat
     if (n == NULL)
         return;
     if (n->others_out > 0)
-        op->sent = bytes_of(sendcount, sendtype) * (uint64_t)n->others_out;
+        op->sent = sc_bytes_of(sendcount, sendtype) * (uint64_t)n->others_out;
     op->received =
-        bytes_of((MPI_Count)sum_neighbours(recvcounts, n->sources, n->in, self), recvtype);
+        sc_bytes_of((MPI_Count)sum_neighbours(recvcounts, n->sources, n->in, self), recvtype);
 }
 
-void sc_bytes_neighbor_alltoallv(struct sc_op *op, const int *sendcounts, MPI_Datatype sendtype,
-                                 const int *recvcounts, MPI_Datatype recvtype, MPI_Comm comm)
+void sc_bytes_neighbor_alltoallv(struct sc_op *op, struct sc_list sendcounts, MPI_Datatype sendtype,
+                                 struct sc_list recvcounts, MPI_Datatype recvtype, MPI_Comm comm)
 {
     int self = -1;
     const struct sc_neighbours *n = note_neighbours(op, comm, &self);
@@ -364,14 +353,14 @@ void sc_bytes_neighbor_alltoallv(struct sc_op *op, const int *sendcounts, MPI_Da
     if (n == NULL)
         return;
     op->sent =
-        bytes_of((MPI_Count)sum_neighbours(sendcounts, n->destinations, n->out, self), sendtype);
+        sc_bytes_of((MPI_Count)sum_neighbours(sendcounts, n->destinations, n->out, self), sendtype);
     op->received =
-        bytes_of((MPI_Count)sum_neighbours(recvcounts, n->sources, n->in, self), recvtype);
+        sc_bytes_of((MPI_Count)sum_neighbours(recvcounts, n->sources, n->in, self), recvtype);
 }
 
-void sc_bytes_neighbor_alltoallw(struct sc_op *op, const int *sendcounts,
-                                 const MPI_Datatype *sendtypes, const int *recvcounts,
-                                 const MPI_Datatype *recvtypes, MPI_Comm comm)
+void sc_bytes_neighbor_alltoallw(struct sc_op *op, struct sc_list sendcounts,
+                                 struct sc_list sendtypes, struct sc_list recvcounts,
+                                 struct sc_list recvtypes, MPI_Comm comm)
 {
     int self = -1;
     const struct sc_neighbours *n = note_neighbours(op, comm, &self);

@@ -19,7 +19,21 @@
 
 enum {
     TAG_UNSEEN = -1, /* stands for a tag where the call that made it was not seen */
+    CHUNK = 4096,    /* numbers are given out by the chunk, so that they can be read without lock */
+    CHUNKS = 8192
 };
+
+/* A live communicator. */
+struct sc_entry {
+    struct sc_handle handle;
+    _Atomic(struct sc_comm *) comm; /* NULL until something is recorded on it */
+    struct sc_comm_key key;         /* what the keys of its children begin with */
+    int32_t parent;
+    uint32_t children; /* constructor calls so far */
+    bool is_ours;      /* the library's own, or made from it: never recorded */
+};
+
+static struct sc_handles live = {.entry_size = sizeof(struct sc_entry)};
 
 /* A list of numbers that exists once: members, or a key that was met `times` times. */
 struct list {
@@ -37,8 +51,8 @@ static struct {
     int keyval;
     MPI_Group world_group;
     int world_rank;
-    struct sc_comm **numbered;
-    size_t count, capacity;
+    struct sc_comm **numbered[CHUNKS]; /* of CHUNK each */
+    size_t count;
     struct list **lists;
     size_t list_count, list_slots; /* slots: power of two */
 } comms = {.lock = PTHREAD_MUTEX_INITIALIZER, .meeting = PTHREAD_MUTEX_INITIALIZER};
@@ -145,13 +159,13 @@ static MPI_Comm comm_of(uint64_t handle)
 
 static struct sc_entry *lookup(MPI_Comm comm)
 {
-    return sc_handles_find(handle_of(comm));
+    return (struct sc_entry *)sc_handles_find(&live, handle_of(comm));
 }
 
 /* Under the lock. NULL: no memory. */
 static struct sc_entry *new_entry(const struct sc_comm_key *key, int32_t parent)
 {
-    struct sc_entry *e = sc_handles_new();
+    struct sc_entry *e = (struct sc_entry *)sc_handles_new(&live);
 
     if (e == NULL)
         return NULL;
@@ -170,7 +184,7 @@ static void free_entry(struct sc_entry *e)
 
     if (c != NULL)
         free(__atomic_exchange_n(&c->neighbours, NULL, __ATOMIC_ACQ_REL));
-    sc_handles_free(e);
+    sc_handles_free(&live, &e->handle);
 }
 
 /* ---- what MPI says about one ---- */
@@ -263,6 +277,24 @@ static bool describe(MPI_Comm comm, struct sc_comm *c)
     return done && c->name != NULL;
 }
 
+/* Under the lock. False: no memory, or no number left. */
+static bool number_it(struct sc_comm *c)
+{
+    size_t chunk = comms.count / CHUNK;
+
+    if (chunk >= CHUNKS)
+        return false;
+    if (comms.numbered[chunk] == NULL)
+        comms.numbered[chunk] = calloc(CHUNK, sizeof(struct sc_comm *));
+    if (comms.numbered[chunk] == NULL)
+        return false;
+    c->number = (int32_t)comms.count;
+    comms.numbered[chunk][comms.count % CHUNK] = c;
+    /* Pairs with the acquire in sc_comm_get(). */
+    __atomic_store_n(&comms.count, comms.count + 1, __ATOMIC_RELEASE);
+    return true;
+}
+
 /* Any thread. The communicator behind an entry, made at need; NULL: no memory. */
 static struct sc_comm *resolve(struct sc_entry *e, MPI_Comm comm)
 {
@@ -280,12 +312,9 @@ static struct sc_comm *resolve(struct sc_entry *e, MPI_Comm comm)
     }
     pthread_mutex_lock(&comms.lock);
     now = atomic_load_explicit(&e->comm, memory_order_relaxed);
-    if (now == NULL && sc_array_reserve(&comms.numbered, &comms.capacity, comms.count + 1,
-                                        sizeof(struct sc_comm *)) == 0) {
+    if (now == NULL && number_it(c)) {
         c->key = e->key;
         c->parent = e->parent;
-        c->number = (int32_t)comms.count;
-        comms.numbered[comms.count++] = c;
         /* Pairs with the acquire in sc_comm_find(). */
         atomic_store_explicit(&e->comm, c, memory_order_release);
         now = c;
@@ -417,7 +446,7 @@ static struct sc_entry *enroll(MPI_Comm comm, const struct sc_comm_key *key, int
         return NULL;
     }
     pthread_mutex_lock(&comms.lock);
-    sc_handles_insert(e, handle_of(comm));
+    sc_handles_insert(&live, &e->handle, handle_of(comm));
     pthread_mutex_unlock(&comms.lock);
     return e;
 }
@@ -432,7 +461,7 @@ static struct sc_entry *entry_by_attribute(MPI_Comm comm)
     if (!found)
         return NULL;
     pthread_mutex_lock(&comms.lock);
-    sc_handles_insert(value, handle_of(comm));
+    sc_handles_insert(&live, value, handle_of(comm));
     pthread_mutex_unlock(&comms.lock);
     return value;
 }
@@ -528,7 +557,7 @@ void sc_comm_close(void)
     if (!__atomic_exchange_n(&sc_comm_is_followed, 0, __ATOMIC_ACQ_REL))
         return;
     pthread_mutex_lock(&comms.lock);
-    sc_handles_clear();
+    sc_handles_clear(&live);
     pthread_mutex_unlock(&comms.lock);
     PMPI_Group_free(&comms.world_group);
     PMPI_Comm_free_keyval(&comms.keyval);
@@ -589,23 +618,14 @@ int32_t sc_comm_known(MPI_Comm comm)
 
 const struct sc_comm *sc_comm_get(int32_t number)
 {
-    const struct sc_comm *c = NULL;
-
-    pthread_mutex_lock(&comms.lock);
-    if (number >= 0 && (size_t)number < comms.count)
-        c = comms.numbered[number];
-    pthread_mutex_unlock(&comms.lock);
-    return c;
+    if (number < 0 || (size_t)number >= __atomic_load_n(&comms.count, __ATOMIC_ACQUIRE))
+        return NULL;
+    return comms.numbered[(size_t)number / CHUNK][(size_t)number % CHUNK];
 }
 
 int32_t sc_comm_count(void)
 {
-    int32_t count;
-
-    pthread_mutex_lock(&comms.lock);
-    count = (int32_t)comms.count;
-    pthread_mutex_unlock(&comms.lock);
-    return count;
+    return (int32_t)__atomic_load_n(&comms.count, __ATOMIC_ACQUIRE);
 }
 
 /* ---- new communicators ---- */
@@ -708,7 +728,7 @@ void sc_comm_refresh(void)
     size_t count;
 
     pthread_mutex_lock(&comms.lock);
-    handles = sc_handles_list(&count);
+    handles = sc_handles_list(&live, &count);
     pthread_mutex_unlock(&comms.lock);
     for (size_t i = 0; i < count; i++)
         sc_comm_renamed(comm_of(handles[i]));

@@ -86,9 +86,22 @@ void sc_comm_made(int rc, enum sc_comm_kind kind, MPI_Comm parent, const MPI_Com
 void sc_comm_renamed(MPI_Comm comm);
 void sc_comm_refresh(void); /* the same for all live ones: before publication */
 
-/* Any thread. What a number means; lent for the life of the process. */
+/* Hot path. Any thread. What a number means; lent for the life of the process. */
 const struct sc_comm *sc_comm_get(int32_t number);
 int32_t sc_comm_count(void); /* numbers are 0 .. count-1; 0 is MPI_COMM_WORLD, 1 MPI_COMM_SELF */
+
+/* World rank of the other end of a message on it; -1 for a rank that is none, or of another world.
+ */
+static inline int32_t sc_comm_peer(const struct sc_comm *c, int rank)
+{
+    if (rank < 0)
+        return -1;
+    if (c->remote_size > 0)
+        return rank < c->remote_size ? c->remote_world_ranks[rank] : -1;
+    if (rank >= c->size)
+        return -1;
+    return c->world_ranks == NULL ? rank : c->world_ranks[rank];
+}
 
 /* World rank of a member; -1 for a rank that is none (MPI_PROC_NULL, MPI_UNDEFINED). */
 static inline int32_t sc_comm_world_rank(const struct sc_comm *c, int rank)

@@ -62,7 +62,7 @@ bool sc_hooks_prepare(void)
     enum { UNDECIDED, FOLLOWED, REFUSED };
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static int decision;
-    int decided = __atomic_load_n(&decision, __ATOMIC_ACQUIRE);
+    int decided = __atomic_load_n(&decision, __ATOMIC_ACQUIRE), level = MPI_THREAD_MULTIPLE;
 
     if (decided != UNDECIDED || !sc_world_is_running())
         return decided == FOLLOWED;
@@ -74,6 +74,8 @@ bool sc_hooks_prepare(void)
         decided = follow ? FOLLOWED : REFUSED;
         if (follow) {
             register_routines();
+            PMPI_Query_thread(&level);
+            sc_request_open(level == MPI_THREAD_MULTIPLE);
             if (sc_world_is_open())
                 sc_comm_hide(sc_world_comm());
         }
@@ -83,7 +85,8 @@ bool sc_hooks_prepare(void)
     return decided == FOLLOWED;
 }
 
-static bool enter_slowly(struct sc_call *call, struct sc_routine *routine, int mode)
+static bool enter_slowly(struct sc_call *call, struct sc_op *kept, struct sc_routine *routine,
+                         const void *site, int mode)
 {
     struct sc_thread *t;
     int32_t region;
@@ -103,27 +106,81 @@ static bool enter_slowly(struct sc_call *call, struct sc_routine *routine, int m
         sc_count(&t->counts.lost, 1);
         return false;
     }
-    sc_reserve(call, t, (uint32_t)region);
+    if (kept != NULL)
+        sc_prepare(call, t, kept, (uint16_t)region, site);
+    else
+        sc_reserve(call, t, (uint16_t)region, site);
     return true;
 }
 
-bool sc_enter_slowly(struct sc_call *call, struct sc_routine *routine, int mode)
+bool sc_enter_slowly(struct sc_call *call, struct sc_op *kept, struct sc_routine *routine,
+                     const void *site, int mode)
 {
     int saved = errno;
-    bool entered = enter_slowly(call, routine, mode);
+    bool entered = enter_slowly(call, kept, routine, site, mode);
 
     errno = saved;
     return entered;
 }
 
+void sc_leave_kept(struct sc_call *call, uint64_t end, int rc, bool is_row)
+{
+    struct sc_thread *t = call->thread;
+    struct sc_op *op = t->op_next;
+
+    if (t->generation == call->generation) {
+        t->inside = NULL;
+        if (rc != MPI_SUCCESS)
+            sc_note_failure(call->op, rc);
+        if (is_row || rc != MPI_SUCCESS) {
+            *op = *call->op;
+            __atomic_store_n(&op->end, end, __ATOMIC_RELEASE);
+            __atomic_store_n(&t->op_next, op + 1, __ATOMIC_RELEASE);
+        } else {
+            sc_buffer_count_call(t, call->op->region, call->op->site, call->op->start, end);
+        }
+    }
+    errno = call->saved_errno;
+}
+
+/* ---- what is gone after the call ---- */
+
+void sc_before_file(struct sc_call *call, const MPI_File *file)
+{
+    int saved = errno;
+
+    call->object = file == NULL ? -1 : sc_closing_file(file);
+    errno = saved;
+}
+
+void sc_before_window(struct sc_call *call, const MPI_Win *win)
+{
+    int saved = errno;
+
+    call->object = win == NULL ? -1 : sc_closing_window(win);
+    errno = saved;
+}
+
+void sc_found(const struct sc_call *call)
+{
+    const struct sc_object *object = sc_object_get(call->object);
+
+    if (call->comm != NULL)
+        call->op->comm = call->comm->number;
+    if (object != NULL)
+        call->op->comm = object->comm;
+    call->op->object = call->object;
+}
+
 /* ---- beginning and end ---- */
 
 /* A call that lies behind us: the routine was not registered before it. */
-static void store(struct sc_routine *routine, uint64_t start, uint64_t end, int rc)
+static void store(struct sc_routine *routine, const void *site, uint64_t start, uint64_t end,
+                  int rc)
 {
     struct sc_call call;
 
-    if (!sc_enter(&call, routine))
+    if (!sc_enter(&call, routine, site))
         return;
     __atomic_store_n(&call.op->start, start, __ATOMIC_RELAXED);
     call.saved_errno = errno;
@@ -154,7 +211,7 @@ static void measure_cost(void)
         uint64_t before = sc_clock_ticks(), took;
         for (int i = 0; i < CALLS; i++) {
             struct sc_call call;
-            if (!sc_enter(&call, sc_routine_MPI_Finalize))
+            if (!sc_enter(&call, sc_routine_MPI_Finalize, NULL))
                 return;
             sc_start(&call);
             uint64_t end = sc_stop(&call);
@@ -170,19 +227,22 @@ static void measure_cost(void)
     call_ticks = (double)least / CALLS;
 }
 
-/* Recording begins before MPI does, so that its start is seen. */
-static uint64_t before_init(void)
+static bool was_started; /* by a call that came here */
+
+uint64_t sc_init_begins(void)
 {
     int saved = errno;
 
+    was_started = true;
     if (sc_world_is_ours())
         sc_runtime_start_auto();
     errno = saved;
     return sc_clock_ticks();
 }
 
-static void after_init(struct sc_routine *routine, uint64_t start, uint64_t end, int rc)
+void sc_init_ended(struct sc_routine *routine, const void *site, uint64_t start, int rc)
 {
+    uint64_t end = sc_clock_ticks();
     int saved = errno;
 
     if (rc == MPI_SUCCESS && sc_world_is_usable()) {
@@ -190,74 +250,119 @@ static void after_init(struct sc_routine *routine, uint64_t start, uint64_t end,
         if (sc_launcher_override() != 0 && (sc_world_open() != SC_OK || !sc_hooks_prepare()))
             sc_log("MPI calls are not recorded: %s", sc_last_error());
         measure_cost();
-        store(routine, start, end, rc);
+        store(routine, site, start, end, rc);
     }
+    errno = saved;
+}
+
+/* A program that opens MPI's library and looks its functions up there (ctypes of Python, MPI.jl)
+ * finds those and not the wrappers. */
+__attribute__((destructor)) static void say_what_was_missed(void)
+{
+    struct sc_settings settings;
+    int started = 0;
+
+    if (was_started)
+        return;
+    PMPI_Initialized(&started);
+    if (started && sc_world_is_ours() && sc_runtime_speaks() &&
+        sc_settings_resolve(NULL, &settings, NULL) == SC_OK &&
+        settings.value[SC_ENABLED].number != 0)
+        sc_log("the program calls MPI past this library: its MPI calls were not recorded");
+}
+
+/* The recorded call ends when all ranks have arrived: what follows is ours, or MPI's own business.
+ */
+void sc_finalize_begins(const void *site)
+{
+    struct sc_call call;
+    bool recorded;
+    int saved = errno;
+
+    if (!sc_world_is_usable()) {
+        errno = saved;
+        return;
+    }
+    recorded = sc_enter(&call, sc_routine_MPI_Finalize, site);
+    if (recorded)
+        sc_start(&call);
+    sc_world_barrier();
+    if (recorded) {
+        uint64_t end = sc_stop(&call);
+        sc_bytes_none(call.op, MPI_COMM_WORLD);
+        sc_leave(&call, end, MPI_SUCCESS);
+    }
+    sc_runtime_finalize();
+    sc_object_close();
+    sc_comm_close();
+    sc_world_close();
     errno = saved;
 }
 
 SC_EXPORT int MPI_Init(int *argc, char ***argv)
 {
-    uint64_t start = before_init(), end;
+    uint64_t start = sc_init_begins();
     int rc = PMPI_Init(argc, argv);
 
-    end = sc_clock_ticks();
-    after_init(sc_routine_MPI_Init, start, end, rc);
+    sc_init_ended(sc_routine_MPI_Init, __builtin_return_address(0), start, rc);
     return rc;
 }
 
 SC_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    uint64_t start = before_init(), end;
+    uint64_t start = sc_init_begins();
     int rc = PMPI_Init_thread(argc, argv, required, provided);
 
-    end = sc_clock_ticks();
-    after_init(sc_routine_MPI_Init_thread, start, end, rc);
+    sc_init_ended(sc_routine_MPI_Init_thread, __builtin_return_address(0), start, rc);
     return rc;
 }
 
-/* The recorded call ends when all ranks have arrived: what follows is ours, or MPI's own business.
- */
 SC_EXPORT int MPI_Finalize(void)
 {
-    struct sc_call call;
-
-    if (sc_world_is_usable()) {
-        bool recorded = sc_enter(&call, sc_routine_MPI_Finalize);
-        if (recorded)
-            sc_start(&call);
-        sc_world_barrier();
-        if (recorded) {
-            uint64_t end = sc_stop(&call);
-            sc_bytes_none(call.op, MPI_COMM_WORLD);
-            sc_leave(&call, end, MPI_SUCCESS);
-        }
-        sc_runtime_finalize();
-        sc_comm_close();
-        sc_world_close();
-    }
+    sc_finalize_begins(__builtin_return_address(0));
     return PMPI_Finalize();
+}
+
+/* As IPM has it: 1 and a name begin a region, -1 and the same name end it. */
+static void control_region(int level, const char *name)
+{
+    int region = name == NULL ? -1 : scope_region(name);
+
+    if (level == 1)
+        scope_begin(region);
+    else
+        scope_end(region);
 }
 
 SC_EXPORT int MPI_Pcontrol(const int level, ...)
 {
-    if (level == 0)
+    bool names = sc_runtime_settings()->value[SC_MPI_PCONTROL].number == SC_PCONTROL_REGIONS;
+
+    if (names && (level == 1 || level == -1)) {
+        va_list more;
+        va_start(more, level);
+        control_region(level, va_arg(more, const char *));
+        va_end(more);
+    } else if (!names && level == 0) {
         sc_runtime_pause(true);
-    else if (level == 1)
+    } else if (!names && level == 1) {
         sc_runtime_pause(false);
+    }
     return sc_world_is_running() ? PMPI_Pcontrol(level) : MPI_SUCCESS;
 }
 
 /* ---- communicators that go or are named ---- */
 
 /* A communicator on which nothing was recorded before has no number, and gets none for its end. */
-static int end_of_comm(struct sc_routine *routine, MPI_Comm *comm, int (*end_it)(MPI_Comm *))
+static int end_of_comm(struct sc_routine *routine, MPI_Comm *comm, int (*end_it)(MPI_Comm *),
+                       const void *site)
 {
     struct sc_call call;
     uint64_t end;
     int32_t number = -1;
     int rc;
 
-    if (!sc_enter(&call, routine))
+    if (!sc_enter(&call, routine, site))
         return end_it(comm);
     if (comm != NULL) {
         sc_comm_renamed(*comm);
@@ -274,12 +379,13 @@ static int end_of_comm(struct sc_routine *routine, MPI_Comm *comm, int (*end_it)
 
 SC_EXPORT int MPI_Comm_free(MPI_Comm *comm)
 {
-    return end_of_comm(sc_routine_MPI_Comm_free, comm, PMPI_Comm_free);
+    return end_of_comm(sc_routine_MPI_Comm_free, comm, PMPI_Comm_free, __builtin_return_address(0));
 }
 
 SC_EXPORT int MPI_Comm_disconnect(MPI_Comm *comm)
 {
-    return end_of_comm(sc_routine_MPI_Comm_disconnect, comm, PMPI_Comm_disconnect);
+    return end_of_comm(sc_routine_MPI_Comm_disconnect, comm, PMPI_Comm_disconnect,
+                       __builtin_return_address(0));
 }
 
 static SC_APART int on_MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)

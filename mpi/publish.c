@@ -29,9 +29,6 @@
 #include "write_collective.h"
 #include "write_token.h"
 
-/* The kinds of routines in mpi.table: what a share of MPI time speaks of. */
-#define SC_MPI_KINDS "collectives and communicator calls"
-
 /* ---- what all ranks must know alike ---- */
 
 /* Rank 0's settings are everybody's. */
@@ -106,6 +103,11 @@ static int choose_paths(struct shared *shared)
 out:
     sc_string_free(&path);
     return rc;
+}
+
+static bool is_full(const struct shared *shared)
+{
+    return shared->settings.value[SC_METADATA_DETAIL].number == SC_DETAIL_FULL;
 }
 
 /* A number for the settings that decide about the file; those of one rank alone do not count. */
@@ -211,8 +213,6 @@ static int add_mpi_facts(struct sc_facts *f, bool full)
     rc = sc_facts_text(f, "mpi_library", text);
     if (rc == 0)
         rc = sc_facts_text(f, "mpi_version", number);
-    if (rc == 0)
-        rc = sc_facts_text(f, "mpi_recorded_kinds", SC_MPI_KINDS);
     if (rc == 0)
         rc = sc_facts_text(f, "mpi_thread_level",
                            level == MPI_THREAD_MULTIPLE     ? levels[3]
@@ -364,6 +364,7 @@ static int write_skeleton(const struct shared *shared, int parallel, const struc
                           const struct pairs *pairs, const struct sc_rank_facts *ranks)
 {
     const struct sc_numbering *n = rows->numbering;
+    const struct sc_catalog *c = rows->catalog;
     struct sc_facts facts = {0};
     int rc = collect_facts(&facts, shared, parallel, ranks);
     struct sc_h5_skeleton s = {
@@ -380,9 +381,11 @@ static int write_skeleton(const struct shared *shared, int parallel, const struc
         .mpi_events = rows->total[SC_ROWS_MPI],
         .path_stats = rows->total[SC_ROWS_PATH_STATS],
         .mpi_totals = rows->total[SC_ROWS_MPI_TOTALS],
+        .peers = rows->total[SC_ROWS_PEERS],
+        .tasks = rows->total[SC_ROWS_TASKS],
         .ranks = (uint32_t)sc_world_size(),
         .mpi = sc_world_is_open(),
-        .has_requests = rows->has_requests,
+        .has = rows->has,
         .chunk = (uint64_t)shared->settings.value[SC_HDF5_CHUNK_SIZE].number,
         .bindings = ranks->bindings,
         .nodes = ranks->nodes,
@@ -398,6 +401,14 @@ static int write_skeleton(const struct shared *shared, int parallel, const struc
         .comm_count = n->comm_count,
         .comm_members = n->comm_members,
         .comm_member_count = n->comm_member_count,
+        .objects = c->objects,
+        .object_names = c->object_names,
+        .object_count = c->object_count,
+        .sites = c->sites,
+        .site_count = c->site_count,
+        .module_names = c->module_names,
+        .module_build_ids = c->module_build_ids,
+        .module_count = c->module_count,
         .paths = n->paths,
         .path_count = n->path_count,
     };
@@ -452,8 +463,7 @@ static void name_profile(const struct shared *shared, int rc)
 static int write_file(const struct shared *shared, struct sc_rows *rows,
                       const struct sc_rank_facts *ranks, uint64_t *bytes)
 {
-    struct pairs pairs = {.full =
-                              shared->settings.value[SC_METADATA_DETAIL].number == SC_DETAIL_FULL};
+    struct pairs pairs = {.full = is_full(shared)};
     int parallel = write_in_parallel(shared);
     int rc = gather_pairs(rows, &pairs);
 
@@ -496,7 +506,6 @@ static const char *command_name(void)
 static void print_summary(struct sc_summary *s, const struct shared *shared,
                           const struct sc_rank_facts *ranks, int rc, uint64_t bytes)
 {
-    s->mpi_kinds = SC_MPI_KINDS;
     s->command = command_name();
     s->label = shared->settings.value[SC_LABEL].text;
     s->path = shared->path;
@@ -515,14 +524,12 @@ static void print_summary(struct sc_summary *s, const struct shared *shared,
 static void complete_rank(struct sc_row_rank *row, const struct sc_rank_facts *ranks,
                           const struct shared *shared)
 {
-    int full = shared->settings.value[SC_METADATA_DETAIL].number == SC_DETAIL_FULL;
-
     row->node = ranks->node;
     row->pu = ranks->place.pu;
     row->core = ranks->place.core;
     row->package = ranks->place.package;
     row->numa_node = ranks->place.numa_node;
-    row->pid = full ? (int64_t)getpid() : -1;
+    row->pid = is_full(shared) ? (int64_t)getpid() : -1;
     row->thread_level = sc_world_thread_level();
     row->clock_offset_ns = clock_offset(shared);
     row->own_mpi_ns = (int64_t)((double)row->mpi_calls * sc_hooks_cost());
@@ -535,7 +542,7 @@ static int wanted_facts(const struct shared *shared)
     const struct sc_setting *value = shared->settings.value;
 
     return (value[SC_TOPOLOGY].number != 0 ? SC_RANKS_TOPOLOGY : 0) |
-           (value[SC_METADATA_DETAIL].number == SC_DETAIL_FULL ? SC_RANKS_FULL : 0);
+           (is_full(shared) ? SC_RANKS_FULL : 0);
 }
 
 static int publish(const struct sc_settings *settings, struct sc_recording *recording)
@@ -544,6 +551,7 @@ static int publish(const struct sc_settings *settings, struct sc_recording *reco
     struct shared *shared = calloc(1, sizeof *shared);
     struct sc_rank_facts *ranks = NULL;
     struct sc_numbering numbering = {0};
+    struct sc_catalog catalog = {0};
     struct sc_rows rows = {0};
     struct sc_summary summary = {0};
     struct sc_row_rank rank = {0};
@@ -556,6 +564,8 @@ static int publish(const struct sc_settings *settings, struct sc_recording *reco
         rc = sc_rank_facts_create(wanted_facts(shared), &ranks);
     if (rc == 0)
         rc = sc_numbering_create(recording, &numbering);
+    if (rc == 0)
+        rc = sc_catalog_create(&numbering, is_full(shared), &catalog);
     if (rc != 0) {
         if (sc_runtime_speaks())
             sc_log("%s", sc_last_error());
@@ -564,7 +574,7 @@ static int publish(const struct sc_settings *settings, struct sc_recording *reco
     if (recording != NULL)
         rank = recording->rank;
     complete_rank(&rank, ranks, shared);
-    rc = sc_agree(sc_rows_create(recording, &numbering, &rank, &rows));
+    rc = sc_agree(sc_rows_create(recording, &numbering, &catalog, &rank, &rows));
     if (rc == 0)
         rc = write_file(shared, &rows, ranks, &bytes);
     if (sc_digest_create(recording, &numbering, &rank, &summary) == 0 && sc_runtime_speaks()) {
@@ -573,6 +583,7 @@ static int publish(const struct sc_settings *settings, struct sc_recording *reco
     }
     sc_digest_free(&summary);
 out:
+    sc_catalog_free(&catalog);
     sc_numbering_free(&numbering);
     sc_rank_facts_free(ranks);
     free(shared);
@@ -607,6 +618,7 @@ int sc_publish(const struct sc_settings *settings)
         return rc;
     explain_lone_process();
     sc_comm_refresh();
+    sc_object_refresh();
     if (enabled)
         rc = sc_recording_create(&recording);
     rc = sc_agree(rc);

@@ -26,6 +26,8 @@ enum {
     BLOCK = 1 << 20,
     EVENTS_AT = BLOCK / 8, /* see scope.h: regions lie below, at an eighth of the offset */
     FIRST_OPS = 256,
+    FIRST_PARTS = 32,
+    MANY_PLACES = 8, /* in which an operation with SC_OP_MANY may be kept */
     CACHE_LINE = 64,
 };
 
@@ -52,6 +54,9 @@ static struct {
     struct sc_thread *idle;
     char *hint; /* where the next block is likely to find room */
 } buffers = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT, .first_events = 1024};
+
+_Static_assert(sizeof(struct sc_op) == 64, "a call is one cache line");
+_Static_assert(BLOCK % sizeof(struct sc_part) == 0, "parts fill a block");
 
 /* ---- blocks ---- */
 
@@ -175,7 +180,14 @@ static void begin_generation(struct sc_thread *t, unsigned generation)
     free_lane(&t->events);
     free_lane(&t->ops);
     free_blocks(t->retired);
+    free_blocks(t->stale);
     t->retired = NULL;
+    t->stale = t->parts.first;
+    t->parts.first = t->parts.last = NULL;
+    t->part_limit = t->part_free = NULL;
+    __atomic_store_n(&t->part_next, NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&t->late, NULL, __ATOMIC_RELAXED);
+    memset(t->many, 0, sizeof t->many);
     t->inside = NULL;
     sc_callpath_free(t->callpath);
     t->callpath = NULL;
@@ -322,6 +334,72 @@ static void retire_blocks(struct sc_thread *t)
     }
 }
 
+/* ---- parts ---- */
+
+/* Owner thread. A part to be used again, or the one at part_next; NULL: no memory. */
+static struct sc_part *take_part(struct sc_thread *t)
+{
+    struct sc_part *part = t->part_free;
+    struct sc_block *last = t->parts.last, *b;
+    int64_t before;
+    int saved = errno;
+
+    if (part != NULL) {
+        t->part_free = part->next;
+        return part;
+    }
+    if (t->part_next == t->part_limit) {
+        before = sc_clock_cpu();
+        b = extend(t, &t->parts, 0, FIRST_PARTS * sizeof *part);
+        errno = saved;
+        if (b == NULL)
+            return NULL;
+        if (b != last)
+            __atomic_store_n(&t->part_next, (void *)b->base, __ATOMIC_RELEASE);
+        t->part_limit = (void *)(b->base + b->used);
+        sc_count(&t->counts.own_memory_ns, (uint64_t)(sc_clock_cpu() - before));
+    }
+    return t->part_next;
+}
+
+struct sc_part *sc_part_add(struct sc_thread *t, struct sc_op *op)
+{
+    struct sc_part *part = take_part(t);
+
+    if (part == NULL) {
+        sc_count(&t->counts.lost, 1);
+        return NULL;
+    }
+    part->next = op->parts;
+    part->thread = t;
+    part->id = -1;
+    part->sent = part->received = 0;
+    part->done = part->await = 0;
+    part->comm = part->peer = part->tag = -1;
+    part->flags = 0;
+    part->waiting = NULL;
+    __atomic_store_n(&part->state, SC_PART_PENDING, __ATOMIC_RELAXED);
+    if (part == t->part_next)
+        __atomic_store_n(&t->part_next, part + 1, __ATOMIC_RELEASE);
+    op->parts = part;
+    return part;
+}
+
+void sc_part_done(struct sc_part *part)
+{
+    struct sc_thread *t = part->thread;
+
+    /* Pairs with the acquire of whoever reads the state. */
+    if (__atomic_exchange_n(&part->state, SC_PART_DONE, __ATOMIC_ACQ_REL) != SC_PART_ORPHAN)
+        return;
+    part->next = __atomic_load_n(&t->late, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&t->late, &part->next, part, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+        continue;
+}
+
+/* ---- operations that are forgotten or only counted ---- */
+
 /* Makes totals of the operations so far; their room is free again. */
 static void forget_ops(struct sc_thread *t)
 {
@@ -334,6 +412,7 @@ static void forget_ops(struct sc_thread *t)
         sc_count(&t->counts.lost, 1);
     else
         sc_callpath_forget_ops(t->callpath);
+    memset(t->many, 0, sizeof t->many);
     retire_blocks(t);
     memset(b->base, 0, b->used);
     __atomic_store_n(&t->op_next, (void *)b->base, __ATOMIC_RELEASE);
@@ -358,6 +437,70 @@ bool sc_buffer_grow_ops(struct sc_thread *t)
     offer(t, b->base + b->used, true);
     sc_count(&t->counts.own_memory_ns, (uint64_t)(sc_clock_cpu() - before));
     return true;
+}
+
+static const struct scope_event_1_ *innermost(const struct sc_thread *t)
+{
+    return t->lost_depth > 0 ? t->hidden : t->hot.open;
+}
+
+/* A new operation for calls of one routine and site; NULL: no memory. */
+static struct sc_op *begin_many(struct sc_thread *t, uint32_t region, int32_t site, uint64_t start)
+{
+    struct sc_op *op;
+
+    if (t->op_next >= __atomic_load_n(&t->op_limit, __ATOMIC_RELAXED) && !sc_buffer_grow_ops(t))
+        return NULL;
+    op = t->op_next;
+    *op = (struct sc_op){
+        .region = (uint16_t)region, .flags = SC_OP_MANY, .site = site, .shortest = UINT64_MAX};
+    __atomic_store_n(&op->start, start, __ATOMIC_RELAXED);
+    return op;
+}
+
+/* Where the operation for such calls is kept; one that has to be begun: where it is to be. */
+static struct sc_many *find_many(struct sc_thread *t, const struct scope_event_1_ *within,
+                                 uint32_t region, int32_t site, bool *is_new)
+{
+    uint32_t at = region ^ (uint32_t)site;
+    struct sc_many *vacant = NULL;
+
+    *is_new = false;
+    for (uint32_t i = 0; i < MANY_PLACES; i++) {
+        struct sc_many *many = &t->many[(at + i) % SC_MANY];
+        if (many->op == NULL || many->within != within)
+            vacant = vacant == NULL ? many : vacant;
+        else if (many->op->region == region && many->op->site == site)
+            return many;
+    }
+    *is_new = true;
+    return vacant == NULL ? &t->many[at % SC_MANY] : vacant;
+}
+
+void sc_buffer_count_call(struct sc_thread *t, uint32_t region, int32_t site, uint64_t start,
+                          uint64_t end)
+{
+    const struct scope_event_1_ *within = innermost(t);
+    uint64_t ticks = end - start;
+    bool is_new;
+    struct sc_many *many = find_many(t, within, region, site, &is_new);
+    struct sc_op *op = is_new ? begin_many(t, region, site, start) : many->op;
+
+    if (op == NULL) {
+        sc_count(&t->counts.lost, 1);
+        return;
+    }
+    sc_count(&op->calls, 1);
+    sc_count(&op->ticks, ticks);
+    if (ticks < op->shortest)
+        __atomic_store_n(&op->shortest, ticks, __ATOMIC_RELAXED);
+    if (ticks > op->longest)
+        __atomic_store_n(&op->longest, ticks, __ATOMIC_RELAXED);
+    __atomic_store_n(&op->end, end, __ATOMIC_RELEASE);
+    if (is_new) {
+        *many = (struct sc_many){op, within};
+        __atomic_store_n(&t->op_next, op + 1, __ATOMIC_RELEASE);
+    }
 }
 
 /* ---- life ---- */
@@ -398,6 +541,7 @@ void sc_buffer_stop(void)
     for (struct sc_thread *t = buffers.threads; t != NULL; t = t->next_thread) {
         discard_lane(&t->events);
         discard_lane(&t->ops);
+        discard_lane(&t->parts);
     }
     pthread_mutex_unlock(&buffers.lock);
 }
@@ -459,4 +603,20 @@ struct sc_op *sc_cursor_op(struct sc_cursor *c)
             return op;
     }
     return NULL;
+}
+
+void sc_cursor_renew_parts(struct sc_cursor *c, struct sc_thread *t)
+{
+    renew(c, &t->parts, 0, (char *)__atomic_load_n(&t->part_next, __ATOMIC_ACQUIRE));
+}
+
+struct sc_part *sc_cursor_part(struct sc_cursor *c)
+{
+    struct sc_part *part;
+
+    if (c->at == c->end || !enter_block(c, 0) || c->at == c->end)
+        return NULL;
+    part = (struct sc_part *)(void *)c->at;
+    c->at += sizeof *part;
+    return part;
 }

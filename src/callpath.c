@@ -3,8 +3,10 @@
  */
 #include "callpath.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
+#include "account.h"
 #include "base.h"
 #include "buffer.h"
 #include "clock.h"
@@ -18,19 +20,11 @@ struct frame {
     int64_t in_children;          /* ns */
 };
 
-/* Open addressing over indexes: entry + 1, 0 free. */
-struct index {
-    uint32_t *slots;
-    size_t count; /* a power of two */
-};
-
 struct sc_callpath {
     struct sc_path *paths;
     size_t path_count, path_capacity;
-    struct index by_path;
-    struct sc_total *totals;
-    size_t total_count, total_capacity;
-    struct index by_total;
+    struct sc_index by_path;
+    struct sc_totals totals;
     struct frame *stack;
     size_t depth, stack_capacity;
     struct sc_cursor events, ops;
@@ -49,52 +43,18 @@ void sc_callpath_free(struct sc_callpath *cp)
         return;
     free(cp->paths);
     free(cp->by_path.slots);
-    free(cp->totals);
-    free(cp->by_total.slots);
+    sc_totals_free(&cp->totals);
     free(cp->stack);
     free(cp);
 }
 
-/* ---- the two tables ---- */
-
-static uint64_t mix(uint64_t x)
-{
-    x *= 0x9E3779B97F4A7C15u;
-    return x ^ (x >> 32);
-}
-
-static uint64_t path_hash(int32_t parent, uint32_t region)
-{
-    return mix((uint64_t)(uint32_t)parent << 32 | region);
-}
-
-static uint64_t total_hash(uint32_t path, int32_t comm, uint32_t size_class)
-{
-    return mix(((uint64_t)path << 32 | (uint32_t)comm) ^ (uint64_t)size_class << 56);
-}
-
-/* Empties the index with room for twice what it has to hold; true when it did. */
-static int index_grow(struct index *ix, size_t entries)
-{
-    size_t wanted = ix->count == 0 ? 64 : ix->count;
-    uint32_t *slots;
-
-    while (wanted < entries * 4)
-        wanted *= 2;
-    slots = calloc(wanted, sizeof *slots);
-    if (slots == NULL)
-        return SC_ENOMEM;
-    free(ix->slots);
-    ix->slots = slots;
-    ix->count = wanted;
-    return 0;
-}
+/* ---- paths ---- */
 
 static uint32_t *path_slot(const struct sc_callpath *cp, int32_t parent, uint32_t region)
 {
-    size_t i = path_hash(parent, region) & (cp->by_path.count - 1);
+    size_t i = sc_index_next(&cp->by_path, sc_index_mix((uint64_t)(uint32_t)parent << 32 | region));
 
-    for (; cp->by_path.slots[i] != 0; i = (i + 1) & (cp->by_path.count - 1)) {
+    for (; cp->by_path.slots[i] != 0; i = sc_index_next(&cp->by_path, i + 1)) {
         const struct sc_path *p = &cp->paths[cp->by_path.slots[i] - 1];
         if (p->parent == parent && p->region == region)
             break;
@@ -102,26 +62,13 @@ static uint32_t *path_slot(const struct sc_callpath *cp, int32_t parent, uint32_
     return &cp->by_path.slots[i];
 }
 
-static uint32_t *total_slot(const struct sc_callpath *cp, uint32_t path, int32_t comm,
-                            uint32_t size_class)
-{
-    size_t i = total_hash(path, comm, size_class) & (cp->by_total.count - 1);
-
-    for (; cp->by_total.slots[i] != 0; i = (i + 1) & (cp->by_total.count - 1)) {
-        const struct sc_total *t = &cp->totals[cp->by_total.slots[i] - 1];
-        if (t->path == path && t->comm == comm && t->size_class == size_class)
-            break;
-    }
-    return &cp->by_total.slots[i];
-}
-
 /* The path of region under parent, made at need; negative status. */
 static int64_t path_of(struct sc_callpath *cp, int32_t parent, uint32_t region)
 {
     uint32_t *slot;
 
-    if (cp->path_count * 2 >= cp->by_path.count) {
-        if (index_grow(&cp->by_path, cp->path_count + 1) != 0)
+    if (sc_index_is_full(&cp->by_path, cp->path_count)) {
+        if (sc_index_grow(&cp->by_path, cp->path_count) != 0)
             return SC_ENOMEM;
         for (uint32_t i = 0; i < cp->path_count; i++)
             *path_slot(cp, cp->paths[i].parent, cp->paths[i].region) = i + 1;
@@ -138,31 +85,12 @@ static int64_t path_of(struct sc_callpath *cp, int32_t parent, uint32_t region)
     return *slot - 1;
 }
 
-static struct sc_total *total_of(struct sc_callpath *cp, uint32_t path, int32_t comm,
-                                 uint32_t size_class)
-{
-    uint32_t *slot;
-
-    if (cp->total_count * 2 >= cp->by_total.count) {
-        if (index_grow(&cp->by_total, cp->total_count + 1) != 0)
-            return NULL;
-        for (uint32_t i = 0; i < cp->total_count; i++)
-            *total_slot(cp, cp->totals[i].path, cp->totals[i].comm, cp->totals[i].size_class) =
-                i + 1;
-    }
-    slot = total_slot(cp, path, comm, size_class);
-    if (*slot == 0) {
-        if (sc_array_reserve(&cp->totals, &cp->total_capacity, cp->total_count + 1,
-                             sizeof *cp->totals) != 0)
-            return NULL;
-        cp->totals[cp->total_count] = (struct sc_total){
-            .path = path, .comm = comm, .size_class = size_class, .minimum = INT64_MAX};
-        *slot = (uint32_t)++cp->total_count;
-    }
-    return &cp->totals[*slot - 1];
-}
-
 /* ---- replay ---- */
+
+static int64_t length(uint64_t ticks)
+{
+    return (int64_t)sc_clock_length((double)ticks);
+}
 
 static int64_t frame_end(const struct frame *f, uint64_t last)
 {
@@ -227,28 +155,50 @@ static int enter(struct sc_callpath *cp, uint32_t region, int64_t start,
     return 0;
 }
 
-static int take_op(struct sc_callpath *cp, const struct sc_op *op)
+/* Calls that are counted together belong to the innermost frame, but do not fill their span. */
+static int take_many(struct sc_callpath *cp, const struct sc_op *op)
 {
-    int64_t start = sc_clock_ns(op->start), end = sc_clock_ns(op->end);
-    int64_t time = end > start ? end - start : 0;
-    uint64_t bytes = op->sent > op->received ? op->sent : op->received;
-    struct sc_total *total;
-    int rc = enter(cp, op->region, start, NULL, end);
+    int32_t parent = cp->depth == 0 ? -1 : (int32_t)cp->stack[cp->depth - 1].path;
+    int64_t found = path_of(cp, parent, op->region);
+    struct sc_path *p;
+    struct sc_total all;
 
+    if (found < 0)
+        return SC_ENOMEM;
+    /* A thread that did not notice the end may still add to it. */
+    all = (struct sc_total){.path = (uint32_t)found,
+                            .comm = -1,
+                            .object = -1,
+                            .site = op->site,
+                            .calls = __atomic_load_n(&op->calls, __ATOMIC_RELAXED),
+                            .total = length(__atomic_load_n(&op->ticks, __ATOMIC_RELAXED)),
+                            .minimum = length(__atomic_load_n(&op->shortest, __ATOMIC_RELAXED)),
+                            .maximum = length(__atomic_load_n(&op->longest, __ATOMIC_RELAXED))};
+    p = &cp->paths[found];
+    p->calls += all.calls;
+    p->total += all.total;
+    p->exclusive += all.total;
+    if (all.minimum < p->minimum)
+        p->minimum = all.minimum;
+    if (all.maximum > p->maximum)
+        p->maximum = all.maximum;
+    if (cp->depth > 0)
+        cp->stack[cp->depth - 1].in_children += all.total;
+    return sc_totals_add(&cp->totals, &all);
+}
+
+static int take_op(struct sc_callpath *cp, const struct sc_op *op, uint64_t last)
+{
+    int rc;
+
+    if (last != 0 && sc_op_is_late(op, last))
+        return 0;
+    if ((op->flags & SC_OP_MANY) != 0)
+        return take_many(cp, op);
+    rc = enter(cp, op->region, sc_clock_ns(op->start), NULL, sc_clock_ns(op->end));
     if (rc != 0)
         return rc;
-    total = total_of(cp, cp->stack[cp->depth - 1].path, op->comm, sc_size_class(bytes));
-    if (total == NULL)
-        return SC_ENOMEM;
-    total->calls++;
-    total->sent += op->sent;
-    total->received += op->received;
-    total->total += time;
-    if (time < total->minimum)
-        total->minimum = time;
-    if (time > total->maximum)
-        total->maximum = time;
-    return 0;
+    return sc_account_op(&cp->totals, cp->stack[cp->depth - 1].path, op, last != 0);
 }
 
 /* Takes the earlier of the two that come next; both are there or NULL. */
@@ -261,7 +211,7 @@ static int take_next(struct sc_callpath *cp, uint64_t last)
 
     leave_until(cp, start, last);
     if (op_start < event_start) {
-        rc = take_op(cp, cp->op);
+        rc = take_op(cp, cp->op, last);
         cp->op = NULL;
     } else {
         /* No part of the recording: what a thread that did not notice the end begins after it, and
@@ -293,8 +243,13 @@ int sc_callpath_replay(struct sc_callpath *cp, struct sc_thread *t, uint64_t las
         if (failed != 0)
             rc = failed;
     }
-    if (last != 0)
+    if (last != 0) {
         leave_until(cp, INT64_MAX - 1, last);
+        if (sc_account_orphans(&cp->totals, t) != 0)
+            rc = SC_ENOMEM;
+    }
+    if (sc_account_late(&cp->totals, t, last != 0) != 0)
+        rc = SC_ENOMEM;
     return rc;
 }
 
@@ -331,22 +286,13 @@ int sc_callpath_merge(struct sc_callpath *dst, const struct sc_callpath *src)
             add_path(&dst->paths[to], p);
         }
     }
-    for (size_t i = 0; rc == 0 && i < src->total_count; i++) {
-        const struct sc_total *from = &src->totals[i];
-        struct sc_total *to = total_of(dst, map[from->path], from->comm, from->size_class);
-        if (to == NULL) {
-            rc = SC_ENOMEM;
-            break;
-        }
-        to->calls += from->calls;
-        to->sent += from->sent;
-        to->received += from->received;
-        to->total += from->total;
-        if (from->minimum < to->minimum)
-            to->minimum = from->minimum;
-        if (from->maximum > to->maximum)
-            to->maximum = from->maximum;
+    for (size_t i = 0; rc == 0 && i < src->totals.count; i++) {
+        struct sc_total more = src->totals.total[i];
+        more.path = map[more.path];
+        rc = sc_totals_add(&dst->totals, &more);
     }
+    for (size_t i = 0; rc == 0 && i < src->totals.peer_count; i++)
+        rc = sc_totals_add_peer(&dst->totals, &src->totals.peer[i]);
     free(map);
     return rc;
 }
@@ -357,13 +303,7 @@ const struct sc_path *sc_callpath_paths(const struct sc_callpath *cp, size_t *co
     return cp->paths;
 }
 
-const struct sc_total *sc_callpath_totals(const struct sc_callpath *cp, size_t *count)
+const struct sc_totals *sc_callpath_totals(const struct sc_callpath *cp)
 {
-    *count = cp->total_count;
-    return cp->totals;
-}
-
-uint32_t sc_size_class(uint64_t bytes)
-{
-    return bytes == 0 ? 0 : 64 - (uint32_t)__builtin_clzll(bytes);
+    return &cp->totals;
 }

@@ -2,10 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * callpath: replays lanes in time order and keeps, per call path, exact calls, total, exclusive,
- * minimum and maximum, and per (path of an operation, communicator, size class) exact totals of the
- * operations. A replay can stop and go on where it stopped, so full operation blocks can be
- * consumed while the run goes on. Times are in ns. Owner thread while recording, the draining
- * thread afterwards.
+ * minimum and maximum, and the totals of operations (totals.h). A replay can stop and go on where
+ * it stopped, so full operation blocks can be consumed while the run goes on. Times are in ns.
+ * Owner thread while recording, the draining thread afterwards.
  */
 #ifndef SC_CALLPATH_H
 #define SC_CALLPATH_H
@@ -15,20 +14,13 @@
 
 struct sc_callpath;
 struct sc_thread;
+struct sc_totals;
 
 struct sc_path {
     int32_t parent; /* index of a lower path, -1 outermost */
     uint32_t region;
     uint64_t calls;
     int64_t total, exclusive, minimum, maximum;
-};
-
-struct sc_total {
-    uint32_t path;
-    int32_t comm;
-    uint32_t size_class;
-    uint64_t calls, sent, received;
-    int64_t total, minimum, maximum;
 };
 
 /* NULL: no memory. */
@@ -40,7 +32,7 @@ void sc_callpath_free(struct sc_callpath *cp);
  * innermost open events. 0 or SC_ENOMEM (what did not fit is missing from the totals). */
 int sc_callpath_replay(struct sc_callpath *cp, struct sc_thread *t, uint64_t last);
 
-/* The operation lane starts anew (sc_buffer_reset_ops()) after all of it was replayed. */
+/* The operation lane starts anew after all of it was replayed. */
 void sc_callpath_forget_ops(struct sc_callpath *cp);
 
 /* Adds what src has, all of it replayed to its end, to dst. 0 or SC_ENOMEM. */
@@ -48,9 +40,6 @@ int sc_callpath_merge(struct sc_callpath *dst, const struct sc_callpath *src);
 
 /* Lent until cp changes. Paths in an order in which parents come first. */
 const struct sc_path *sc_callpath_paths(const struct sc_callpath *cp, size_t *count);
-const struct sc_total *sc_callpath_totals(const struct sc_callpath *cp, size_t *count);
-
-/* 0 for no bytes, else k with 2^(k-1) <= bytes < 2^k. */
-uint32_t sc_size_class(uint64_t bytes);
+const struct sc_totals *sc_callpath_totals(const struct sc_callpath *cp);
 
 #endif

@@ -48,9 +48,10 @@
     X(H5P_CLS_FILE_CREATE_ID_g) X(H5P_CLS_FILE_ACCESS_ID_g) X(H5P_CLS_GROUP_CREATE_ID_g)          \
     X(H5P_CLS_DATASET_CREATE_ID_g) X(H5P_CLS_DATASET_ACCESS_ID_g) X(H5P_CLS_DATASET_XFER_ID_g)
 
-/* X(function): NULL where the library lacks it (a serial build, an older release). */
+/* X(function): NULL where the library lacks it (a serial build, another release). */
 #define SC_H5_OPTIONAL(X)                                                                         \
-    X(H5Pset_file_locking) X(H5Pset_fapl_mpio) X(H5Pset_dxpl_mpio) X(H5Pset_all_coll_metadata_ops)
+    X(H5Pset_file_locking) X(H5Pset_fapl_mpio) X(H5Pset_dxpl_mpio) X(H5Pset_all_coll_metadata_ops)\
+    X(H5Gget_objinfo)
 /* clang-format on */
 
 #define SC_H5_FUNCTION_MEMBER(name) __typeof__(name) *name;

@@ -17,10 +17,13 @@ enum sc_h5_extent {
     SC_H5_PAIRS,
     SC_H5_EVENTS,
     SC_H5_OPS,
-    SC_H5_REQUESTS, /* as SC_H5_OPS, but only where some operation has a request */
     SC_H5_RANKS,
     SC_H5_PATH_STATS,
     SC_H5_TOTALS,
+    SC_H5_PEERS,
+    SC_H5_TASKS,
+    SC_H5_OBJECTS,
+    SC_H5_SITES,
     SC_H5_NODES,
     SC_H5_TOPOLOGIES,
     SC_H5_COMMS,
@@ -33,7 +36,8 @@ struct sc_h5_element {
     const struct sc_h5_field *fields; /* of a compound; one without a name otherwise */
     size_t field_count;
     enum sc_h5_extent extent;
-    bool mpi; /* only there when MPI was recorded */
+    bool mpi;     /* only there when MPI was recorded */
+    unsigned has; /* enum sc_has: only there with that bit; 0 always */
 };
 
 /* All of them; the number is returned. */

@@ -131,9 +131,10 @@ static bool index_lengths(const struct heap *heap, uint64_t *lengths)
     return true;
 }
 
+enum { REFERENCE = 16 }; /* length in 4 bytes, address of the heap in 8, index in 4 */
+
 int sc_h5guard_check(int descriptor, uint64_t offset, size_t count)
 {
-    enum { REFERENCE = 16 }; /* length in 4 bytes, address of the heap in 8, index in 4 */
     unsigned char *references = malloc(count * REFERENCE + 1);
     uint64_t *lengths = malloc(65536 * sizeof *lengths);
     struct heap heap = {NULL, 0, 0};
@@ -153,6 +154,122 @@ int sc_h5guard_check(int descriptor, uint64_t offset, size_t count)
     heap_free(&heap);
     free(references);
     free(lengths);
+    return sound ? 0 : -1;
+}
+
+/* ---- attributes ---- */
+
+/*
+ * A header of version 1: 1, 1 byte, number of messages in 2, count of references in 4, length of
+ * the messages in 4, 4 bytes. A message: type and length in 2 bytes each, flags, 3 bytes, data.
+ * More of them may lie elsewhere, where a message of type 16 says: address and length in 8 each.
+ */
+enum { HEADER_HEAD = 16, MESSAGE_HEAD = 8, PLACES = 64 };
+enum { MESSAGE_ATTRIBUTE = 12, MESSAGE_CONTINUED = 16, MESSAGE_LAST = 24, MESSAGE_IS_SHARED = 2 };
+
+/* Where messages lie: in the header, and where that continues. */
+struct places {
+    struct {
+        uint64_t address, length;
+    } place[PLACES];
+    int count;
+};
+
+static bool add_place(struct places *places, uint64_t address, uint64_t length, uint64_t bytes)
+{
+    if (places->count == PLACES || length > bytes || address > bytes - length)
+        return false;
+    places->place[places->count].address = address;
+    places->place[places->count++].length = length;
+    return true;
+}
+
+/* Elements of a space: version, rank, flags, kind (version 2) or 5 bytes, the extents in 8 each.
+ * UINT64_MAX: no such space. */
+static uint64_t elements(const unsigned char *space, uint64_t length)
+{
+    uint64_t head = space[0] == 1 ? 8 : 4, rank = space[1], count = 1;
+
+    if (space[0] < 1 || space[0] > 2 || length < head || rank > (length - head) / 8)
+        return UINT64_MAX;
+    if (space[0] == 2 && space[3] == 2) /* a null space */
+        return 0;
+    for (uint64_t i = 0; i < rank; i++)
+        if (__builtin_mul_overflow(count, number(space + head + 8 * i, 8), &count))
+            return UINT64_MAX;
+    return count;
+}
+
+/* Version, flags, lengths of name, type and space in 2 bytes each, in version 3 the character set
+ * in 1; then these three, padded to 8 in version 1, and the value. The name ends with a NUL. */
+static bool attribute_is_sound(int descriptor, uint64_t address, const unsigned char *data,
+                               uint64_t length)
+{
+    uint64_t head = length > 0 && data[0] == 3 ? 9 : 8, pad = length > 0 && data[0] == 1 ? 7 : 0;
+    uint64_t name, type, space, value, count;
+    bool is_string;
+
+    if (length < 9 || data[0] < 1 || data[0] > 3)
+        return false;
+    name = (number(data + 2, 2) + pad) & ~pad;
+    type = (number(data + 4, 2) + pad) & ~pad;
+    space = (number(data + 6, 2) + pad) & ~pad;
+    value = head + name + type + space;
+    if (name == 0 || type < 8 || space < 4 || value > length ||
+        data[head + number(data + 2, 2) - 1] != 0)
+        return false;
+    is_string = (data[head + name] & 15) == 9 && (data[head + name + 1] & 15) == 1;
+    count = elements(data + head + name + type, space);
+    if (!is_string || count == 0)
+        return count < UINT64_MAX;
+    return count <= (length - value) / REFERENCE &&
+           sc_h5guard_check(descriptor, address + value, (size_t)count) == 0;
+}
+
+/* The messages at an address, of which the bytes are at hand. */
+static bool messages_are_sound(int descriptor, uint64_t address, const unsigned char *bytes,
+                               uint64_t length, struct places *places)
+{
+    uint64_t whole = file_size(descriptor);
+
+    for (uint64_t at = 0; length - at >= MESSAGE_HEAD;) {
+        uint64_t type = number(bytes + at, 2), size = number(bytes + at + 2, 2);
+        bool is_shared = (bytes[at + 4] & MESSAGE_IS_SHARED) != 0;
+        const unsigned char *data = bytes + at + MESSAGE_HEAD;
+
+        if (type > MESSAGE_LAST || size > length - at - MESSAGE_HEAD)
+            return false;
+        if (type == MESSAGE_ATTRIBUTE && !is_shared &&
+            !attribute_is_sound(descriptor, address + at + MESSAGE_HEAD, data, size))
+            return false;
+        if (type == MESSAGE_CONTINUED &&
+            (size < 16 || !add_place(places, number(data, 8), number(data + 8, 8), whole)))
+            return false;
+        at += MESSAGE_HEAD + size;
+    }
+    return true;
+}
+
+int sc_h5guard_attributes(int descriptor, uint64_t address)
+{
+    struct places places = {.count = 0};
+    unsigned char head[HEADER_HEAD];
+    uint64_t bytes = file_size(descriptor);
+    bool sound = read_at(descriptor, address, sizeof head, head);
+
+    if (sound && memcmp(head, "OHDR", 4) == 0)
+        return 0;
+    sound = sound && head[0] == 1 &&
+            add_place(&places, address + HEADER_HEAD, number(head + 8, 4), bytes);
+    for (int i = 0; sound && i < places.count; i++) {
+        size_t length = (size_t)places.place[i].length;
+        unsigned char *messages = malloc(length + 1);
+
+        sound = messages != NULL &&
+                read_at(descriptor, places.place[i].address, length, messages) &&
+                messages_are_sound(descriptor, places.place[i].address, messages, length, &places);
+        free(messages);
+    }
     return sound ? 0 : -1;
 }
 

@@ -85,8 +85,8 @@ static void image_check(struct image *image)
     if (head->e_phentsize != sizeof(Elf64_Phdr) || head->e_phoff % sizeof(uint64_t) != 0)
         die(image->path, "unknown program header layout");
     image->segment_count = head->e_phnum;
-    image->segments = image_at(image, head->e_phoff,
-                               (uint64_t)head->e_phnum * sizeof(Elf64_Phdr), "the program header");
+    image->segments = image_at(image, head->e_phoff, (uint64_t)head->e_phnum * sizeof(Elf64_Phdr),
+                               "the program header");
 }
 
 /* The file offset that is loaded at this address. */

@@ -37,6 +37,9 @@ enum memory {
     M_PATH,
     M_PATH_STATS,
     M_MPI_TOTAL,
+    M_PEER,
+    M_OBJECT,
+    M_SITE,
     M_SUMMARY
 };
 
@@ -68,6 +71,9 @@ struct field {
 #define FIELD_path(c, h5, name) {#name, offsetof(struct sc_row_path, name), N_##h5},
 #define FIELD_path_stats(c, h5, name) {#name, offsetof(struct sc_row_path_stats, name), N_##h5},
 #define FIELD_mpi_total(c, h5, name) {#name, offsetof(struct sc_row_mpi_total, name), N_##h5},
+#define FIELD_peer(c, h5, name) {#name, offsetof(struct sc_row_peer, name), N_##h5},
+#define FIELD_object(c, h5, name) {#name, offsetof(struct sc_row_object, name), N_##h5},
+#define FIELD_site(c, h5, name) {#name, offsetof(struct sc_row_site, name), N_##h5},
 #define FIELD_summary(c, h5, name) {#name, offsetof(struct sc_row_summary, name), N_##h5},
 static const struct field rank_fields[] = {SC_ROW_RANK(FIELD_rank)};
 static const struct field node_fields[] = {SC_ROW_NODE(FIELD_node)};
@@ -77,6 +83,9 @@ static const struct field run_fields[] = {SC_ROW_RUN(FIELD_run)};
 static const struct field path_fields[] = {SC_ROW_PATH(FIELD_path)};
 static const struct field path_stats_fields[] = {SC_ROW_PATH_STATS(FIELD_path_stats)};
 static const struct field mpi_total_fields[] = {SC_ROW_MPI_TOTAL(FIELD_mpi_total)};
+static const struct field peer_fields[] = {SC_ROW_PEER(FIELD_peer)};
+static const struct field object_fields[] = {SC_ROW_OBJECT(FIELD_object)};
+static const struct field site_fields[] = {SC_ROW_SITE(FIELD_site)};
 static const struct field summary_fields[] = {SC_ROW_SUMMARY(FIELD_summary)};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -84,22 +93,26 @@ static const struct {
     size_t size;
     const struct field *fields;
     size_t count;
+    size_t new; /* of them came with version 2, and are not read from older files */
 } memories[] = {
-    [M_UINT8] = {1, NULL, 0},
-    [M_INT32] = {4, NULL, 0},
-    [M_UINT32] = {4, NULL, 0},
-    [M_INT64] = {8, NULL, 0},
-    [M_UINT64] = {8, NULL, 0},
-    [M_RANK] = {sizeof(struct sc_row_rank), rank_fields, COUNT(rank_fields)},
-    [M_NODE] = {sizeof(struct sc_row_node), node_fields, COUNT(node_fields)},
-    [M_TOPOLOGY] = {sizeof(struct sc_row_topology), topology_fields, COUNT(topology_fields)},
-    [M_COMM] = {sizeof(struct sc_row_comm), comm_fields, COUNT(comm_fields)},
-    [M_RUN] = {sizeof(struct sc_row_run), run_fields, COUNT(run_fields)},
-    [M_PATH] = {sizeof(struct sc_row_path), path_fields, COUNT(path_fields)},
-    [M_PATH_STATS] = {sizeof(struct sc_row_path_stats), path_stats_fields,
-                      COUNT(path_stats_fields)},
-    [M_MPI_TOTAL] = {sizeof(struct sc_row_mpi_total), mpi_total_fields, COUNT(mpi_total_fields)},
-    [M_SUMMARY] = {sizeof(struct sc_row_summary), summary_fields, COUNT(summary_fields)},
+    [M_UINT8] = {1, NULL, 0, 0},
+    [M_INT32] = {4, NULL, 0, 0},
+    [M_UINT32] = {4, NULL, 0, 0},
+    [M_INT64] = {8, NULL, 0, 0},
+    [M_UINT64] = {8, NULL, 0, 0},
+    [M_RANK] = {sizeof(struct sc_row_rank), rank_fields, COUNT(rank_fields), 0},
+    [M_NODE] = {sizeof(struct sc_row_node), node_fields, COUNT(node_fields), 0},
+    [M_TOPOLOGY] = {sizeof(struct sc_row_topology), topology_fields, COUNT(topology_fields), 0},
+    [M_COMM] = {sizeof(struct sc_row_comm), comm_fields, COUNT(comm_fields), 0},
+    [M_RUN] = {sizeof(struct sc_row_run), run_fields, COUNT(run_fields), 0},
+    [M_PATH] = {sizeof(struct sc_row_path), path_fields, COUNT(path_fields), 0},
+    [M_PATH_STATS] = {sizeof(struct sc_row_path_stats), path_stats_fields, COUNT(path_stats_fields),
+                      0},
+    [M_MPI_TOTAL] = {sizeof(struct sc_row_mpi_total), mpi_total_fields, COUNT(mpi_total_fields), 4},
+    [M_PEER] = {sizeof(struct sc_row_peer), peer_fields, COUNT(peer_fields), 0},
+    [M_OBJECT] = {sizeof(struct sc_row_object), object_fields, COUNT(object_fields), 0},
+    [M_SITE] = {sizeof(struct sc_row_site), site_fields, COUNT(site_fields), 0},
+    [M_SUMMARY] = {sizeof(struct sc_row_summary), summary_fields, COUNT(summary_fields), 0},
 };
 
 /* An open dataset. Strings are read a block at a time and kept until the next block. */
@@ -185,11 +198,17 @@ static hid_t native(const struct sc_h5api *h5, enum number number)
     return h5->H5T_NATIVE_DOUBLE_g;
 }
 
-static hid_t compound(const struct sc_h5api *h5, enum memory memory)
+/* Fields that a file of that version has. */
+static size_t field_count(int version, enum memory memory)
+{
+    return memories[memory].count - (version < 2 ? memories[memory].new : 0);
+}
+
+static hid_t compound(const struct sc_h5api *h5, int version, enum memory memory)
 {
     hid_t type = h5->H5Tcreate(H5T_COMPOUND, memories[memory].size);
 
-    for (size_t i = 0; type >= 0 && i < memories[memory].count; i++) {
+    for (size_t i = 0; type >= 0 && i < field_count(version, memory); i++) {
         const struct field *field = &memories[memory].fields[i];
 
         if (h5->H5Tinsert(type, field->name, field->offset, native(h5, field->number)) < 0) {
@@ -223,9 +242,9 @@ static bool members_fit(const struct sc_h5api *h5, hid_t type)
 
 /* Every field that this version knows must be there as a number; a later version may have added
  * others. */
-static bool compound_fits(const struct sc_h5api *h5, hid_t type, enum memory memory)
+static bool compound_fits(const struct sc_h5api *h5, int version, hid_t type, enum memory memory)
 {
-    for (size_t i = 0; i < memories[memory].count; i++) {
+    for (size_t i = 0; i < field_count(version, memory); i++) {
         const struct field *field = &memories[memory].fields[i];
         int at = h5->H5Tget_member_index(type, field->name);
         H5T_class_t class = at < 0 ? H5T_NO_CLASS : h5->H5Tget_member_class(type, (unsigned)at);
@@ -257,9 +276,9 @@ static int column_memory(const struct sc_h5read *f, hid_t type, enum memory memo
         column->memory = natives[memory];
         return class == H5T_INTEGER ? 0 : -1;
     }
-    if (class != H5T_COMPOUND || !compound_fits(h5, type, memory))
+    if (class != H5T_COMPOUND || !compound_fits(h5, f->version, type, memory))
         return -1;
-    column->memory = compound(h5, memory);
+    column->memory = compound(h5, f->version, memory);
     column->owns_memory = column->memory >= 0;
     return column->owns_memory ? 0 : -1;
 }
@@ -413,6 +432,20 @@ static int next_metadata(struct sc_h5read *f, hid_t group, hsize_t i)
     return 0;
 }
 
+/* HDF5 trusts the lengths in a header without checksum, and after one attribute that it cannot make
+ * sense of it frees others that it never read. Asking for a name makes it look at all of them, and
+ * just fail. */
+static bool attributes_are_sound(const struct sc_h5read *f, hid_t group)
+{
+    static const char not_there[] = "\1";
+    H5G_stat_t info;
+
+    if (f->h5->H5Gget_objinfo != NULL && (f->h5->H5Gget_objinfo(group, ".", true, &info) < 0 ||
+                                          sc_h5guard_attributes(f->descriptor, info.objno[0]) != 0))
+        return false;
+    return f->h5->H5Aexists(group, not_there) >= 0;
+}
+
 static int read_metadata(struct sc_h5read *f)
 {
     const struct sc_h5api *h5 = f->h5;
@@ -423,6 +456,8 @@ static int read_metadata(struct sc_h5read *f)
 
     if (count < 0 || (uint64_t)count > f->bytes)
         rc = sc_h5read_damaged(f, "it lacks " SC_G_METADATA);
+    if (rc == 0 && !attributes_are_sound(f, group))
+        rc = sc_h5read_damaged(f, "attributes of " SC_G_METADATA " cannot be read");
     if (rc == 0) {
         f->metadata = calloc((size_t)count + 1, sizeof *f->metadata);
         rc = f->metadata == NULL ? sc_fail(SC_ENOMEM, "%s: out of memory", f->path) : 0;

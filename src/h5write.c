@@ -50,12 +50,23 @@ static int make_group(const struct writer *w, const char *name)
 
 static int make_groups(const struct writer *w)
 {
-    static const char *const groups[] = {SC_G_METADATA, SC_G_REGION_TABLE, SC_G_INDEX,
-                                         SC_G_EVENTS,   SC_G_SCOPE,        SC_G_MPI};
+    const struct {
+        const char *name;
+        bool made;
+    } groups[] = {
+        {SC_G_METADATA, true},
+        {SC_G_REGION_TABLE, true},
+        {SC_G_INDEX, true},
+        {SC_G_EVENTS, true},
+        {SC_G_SCOPE, true},
+        {SC_G_MPI, w->s->mpi},
+        {SC_G_TASKS, w->s->mpi && (w->s->has & SC_HAS_TASKS) != 0},
+    };
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < COUNT(groups) - (w->s->mpi ? 0 : 1); i++)
-        rc = make_group(w, groups[i]);
+    for (size_t i = 0; rc == 0 && i < COUNT(groups); i++)
+        if (groups[i].made)
+            rc = make_group(w, groups[i].name);
     return rc;
 }
 
@@ -109,14 +120,20 @@ static bool extent_of(const struct sc_h5_skeleton *s, enum sc_h5_extent extent, 
         return *count = s->events, true;
     case SC_H5_OPS:
         return *count = s->mpi_events, true;
-    case SC_H5_REQUESTS:
-        return *count = s->mpi_events, s->has_requests != 0;
     case SC_H5_RANKS:
         return *count = s->ranks, true;
     case SC_H5_PATH_STATS:
         return *count = s->path_stats, true;
     case SC_H5_TOTALS:
         return *count = s->mpi_totals, true;
+    case SC_H5_PEERS:
+        return *count = s->peers, true;
+    case SC_H5_TASKS:
+        return *count = s->tasks, true;
+    case SC_H5_OBJECTS:
+        return *count = s->object_count, *rows = s->objects, s->object_count > 0;
+    case SC_H5_SITES:
+        return *count = s->site_count, *rows = s->sites, s->site_count > 0;
     case SC_H5_NODES:
         return *count = s->node_count, *rows = s->nodes, true;
     case SC_H5_TOPOLOGIES:
@@ -134,14 +151,14 @@ static bool extent_of(const struct sc_h5_skeleton *s, enum sc_h5_extent extent, 
 static int make_element(const struct writer *w, const struct sc_h5_element *e)
 {
     const struct sc_h5api *h5 = w->h5;
-    bool chunked =
-        e->extent == SC_H5_EVENTS || e->extent == SC_H5_OPS || e->extent == SC_H5_REQUESTS;
+    bool chunked = e->extent == SC_H5_EVENTS || e->extent == SC_H5_OPS;
+    bool is_missing = (e->mpi && !w->s->mpi) || (e->has & ~w->s->has) != 0;
     const void *rows;
     uint64_t count;
     hid_t type, list;
     int rc;
 
-    if ((e->mpi && !w->s->mpi) || !extent_of(w->s, e->extent, &count, &rows))
+    if (is_missing || !extent_of(w->s, e->extent, &count, &rows))
         return 0;
     type = sc_h5_element_type(h5, e);
     list = creation_list(h5, count, chunked ? w->s->chunk : 0, false);
@@ -269,6 +286,9 @@ static int make_all_texts(const struct writer *w)
         {SC_D_NODE_NAMES, s->node_names, s->node_count, s->node_names != NULL},
         {SC_D_LIKWID, s->likwid, s->topology_count, s->likwid != NULL},
         {SC_D_COMM_NAMES, s->comm_names, s->comm_count, s->mpi != 0},
+        {SC_D_OBJECT_NAMES, s->object_names, s->object_count, s->mpi && s->object_count > 0},
+        {SC_D_MODULE_NAMES, s->module_names, s->module_count, s->mpi && s->site_count > 0},
+        {SC_D_MODULE_BUILD_IDS, s->module_build_ids, s->module_count, s->mpi && s->site_count > 0},
     };
     int rc = 0;
 

@@ -43,11 +43,11 @@ struct sc_h5_skeleton {
     uint64_t pairs;
     const struct sc_h5_text *source_files, *source_texts, *tags, *event_metadata;
 
-    uint64_t events, mpi_events, path_stats, mpi_totals;
+    uint64_t events, mpi_events, path_stats, mpi_totals, peers, tasks;
     uint32_t ranks;
-    int mpi;          /* 0: neither /scope/mpi nor mpi_totals nor communicators are made */
-    int has_requests; /* 0: no requests column */
-    uint64_t chunk;   /* events per chunk, 0: contiguous */
+    int mpi;        /* 0: neither /scope/mpi nor mpi_totals nor communicators are made */
+    unsigned has;   /* sum of enum sc_has: the optional columns that are made */
+    uint64_t chunk; /* events per chunk, 0: contiguous */
 
     const struct sc_h5_text *bindings; /* [ranks] */
     const struct sc_row_node *nodes;
@@ -64,6 +64,14 @@ struct sc_h5_skeleton {
     size_t comm_count;
     const struct sc_row_run *comm_members;
     size_t comm_member_count;
+
+    const struct sc_row_object *objects; /* files and windows */
+    const struct sc_h5_text *object_names;
+    size_t object_count;
+    const struct sc_row_site *sites; /* 0 of them: no modules either */
+    size_t site_count;
+    const struct sc_h5_text *module_names, *module_build_ids;
+    size_t module_count;
 
     const struct sc_row_path *paths;
     size_t path_count;

@@ -11,7 +11,7 @@
 
 /* clang-format off */
 #define SC_SCHEMA_VERSION 3 /* root attribute scope_profiler_schema */
-#define SC_SCOPE_VERSION 1  /* attribute "version" of /scope */
+#define SC_SCOPE_VERSION 2  /* attribute "version" of /scope */
 
 #define SC_A_SCHEMA "scope_profiler_schema"
 #define SC_A_LAYOUT "storage_layout"
@@ -37,8 +37,24 @@
 #define SC_G_EVENTS "/events"
 #define SC_D_EVENT_STARTS "/events/start_deltas"
 #define SC_D_EVENT_DURATIONS "/events/durations"
+#define SC_D_EVENT_AWAIT "/events/await_ns" /* int64 [E], -1 none; see enum sc_has */
 
-/* Ours. M MPI events, P ranks, H nodes, X distinct topologies, C communicators, Q call paths. */
+#define SC_G_TASKS "/task_table" /* only with SC_HAS_TASKS; K tasks */
+#define SC_D_TASK_RANKS "/task_table/ranks"
+#define SC_D_TASK_INDEX "/task_table/index"
+#define SC_D_TASK_THREAD "/task_table/thread_index"
+#define SC_D_TASK_CREATED "/task_table/created_ns"
+#define SC_D_TASK_DONE "/task_table/done_ns"
+#define SC_D_TASK_STEPS "/task_table/steps"
+#define SC_D_TASK_RUNNING "/task_table/running_ns"
+#define SC_D_TASK_SUSPENDED "/task_table/suspended_ns"
+#define SC_D_TASK_KIND "/task_table/kind"
+#define SC_D_TASK_NAME "/task_table/name"
+#define SC_D_TASK_CORO "/task_table/coro_name"
+#define SC_TEXT_BYTES 64 /* of a string of fixed length, with its NUL */
+
+/* Ours. M MPI events, P ranks, H nodes, X distinct topologies, C communicators, Q call paths, O
+ * files and windows, L modules (executables and shared objects). */
 #define SC_G_SCOPE "/scope"
 #define SC_D_RANKS "/scope/ranks" /* struct sc_row_rank [P] */
 #define SC_D_RANK_BINDINGS "/scope/rank_bindings" /* string [P], list of PUs as "0-3,8" */
@@ -54,15 +70,37 @@
 #define SC_D_PATHS "/scope/call_paths" /* struct sc_row_path [Q]; the row is the id */
 #define SC_D_PATH_STATS "/scope/call_path_stats" /* struct sc_row_path_stats */
 #define SC_D_MPI_TOTALS "/scope/mpi_totals" /* struct sc_row_mpi_total */
+#define SC_D_PEERS "/scope/peers" /* struct sc_row_peer, by rank: the communication matrix */
+#define SC_D_OBJECTS "/scope/objects" /* struct sc_row_object [O]; the row is the id */
+#define SC_D_OBJECT_NAMES "/scope/object_names" /* string [O] */
+#define SC_D_SITES "/scope/sites" /* struct sc_row_site; the row is the id */
+#define SC_D_MODULE_NAMES "/scope/module_names" /* string [L] */
+#define SC_D_MODULE_BUILD_IDS "/scope/module_build_ids" /* string [L], hexadecimal, "" none */
 #define SC_G_MPI "/scope/mpi"
 #define SC_D_MPI_OFFSETS "/scope/mpi/offsets" /* uint64 [N]; SC_NO_OFFSET: not an MPI region */
 #define SC_D_MPI_COMMS "/scope/mpi/communicators" /* int32 [M], -1 none */
-#define SC_D_MPI_ROOTS "/scope/mpi/roots" /* int32 [M], world rank, -1 none */
+#define SC_D_MPI_PEERS "/scope/mpi/peers" /* int32 [M], world rank, -1 none */
+#define SC_D_MPI_ROOTS "/scope/mpi/roots" /* the same in version 1 */
 #define SC_D_MPI_SENT "/scope/mpi/bytes_sent" /* uint64 [M] */
 #define SC_D_MPI_RECEIVED "/scope/mpi/bytes_received" /* uint64 [M] */
-#define SC_D_MPI_REQUESTS "/scope/mpi/requests" /* int64 [M], -1 none; absent if all are */
+#define SC_D_MPI_TAGS "/scope/mpi/tags" /* int32 [M], -1 none */
+#define SC_D_MPI_OBJECTS "/scope/mpi/objects" /* int32 [M], row of objects, -1 none */
+#define SC_D_MPI_SITES "/scope/mpi/sites" /* int32 [M], row of sites, -1 none */
+#define SC_D_MPI_ERRORS "/scope/mpi/errors" /* int32 [M], MPI's return code */
+#define SC_D_MPI_REQUESTS "/scope/mpi/requests" /* int64 [M], -1 none */
 
 #define SC_NO_OFFSET UINT64_MAX
+
+/* Columns that are absent when no rank has anything to say in them. */
+enum sc_has {
+    SC_HAS_TAGS = 1,
+    SC_HAS_OBJECTS = 2,
+    SC_HAS_SITES = 4,
+    SC_HAS_ERRORS = 8,
+    SC_HAS_REQUESTS = 16,
+    SC_HAS_AWAIT = 32,
+    SC_HAS_TASKS = 64 /* the whole table */
+};
 
 /*
  * Row types. Each list is FIELD(C type, HDF5 native type, name); SC_STRUCT makes the struct, the
@@ -138,18 +176,43 @@
     FIELD(int64_t, INT64, minimum)                                                                \
     FIELD(int64_t, INT64, maximum)
 
+/* The communication matrix as its rank saw it: point-to-point messages and one-sided transfers. */
+#define SC_ROW_PEER(FIELD)                                                                        \
+    FIELD(uint32_t, UINT32, rank)                                                                 \
+    FIELD(int32_t, INT32, peer) /* world rank, -1 one of another world */                         \
+    FIELD(uint64_t, UINT64, sent_messages)                                                        \
+    FIELD(uint64_t, UINT64, sent_bytes)                                                           \
+    FIELD(uint64_t, UINT64, received_messages)                                                    \
+    FIELD(uint64_t, UINT64, received_bytes)                                                       \
+    FIELD(uint64_t, UINT64, rma_operations)                                                       \
+    FIELD(uint64_t, UINT64, rma_sent)                                                             \
+    FIELD(uint64_t, UINT64, rma_received)
+
+#define SC_ROW_OBJECT(FIELD)                                                                      \
+    FIELD(uint32_t, UINT32, kind)        /* 1 a file, 2 a window */                               \
+    FIELD(int32_t, INT32, communicator)  /* row of /scope/communicators, -1 none */
+
+#define SC_ROW_SITE(FIELD)                                                                        \
+    FIELD(int32_t, INT32, module)   /* row of module_names, -1 code in none */                    \
+    FIELD(uint32_t, UINT32, spare)                                                                \
+    FIELD(uint64_t, UINT64, offset) /* of the return address in the module's file */
+
 /* size_class: 0 for no bytes, else k with 2^(k-1) <= max(sent, received) < 2^k of each call. */
 #define SC_ROW_MPI_TOTAL(FIELD)                                                                   \
     FIELD(uint32_t, UINT32, rank)                                                                 \
     FIELD(uint32_t, UINT32, path)         /* call path whose last region is the routine */        \
     FIELD(int32_t, INT32, communicator)   /* row of /scope/communicators, -1 none */              \
     FIELD(uint32_t, UINT32, size_class)                                                           \
-    FIELD(uint64_t, UINT64, calls)                                                                \
+    FIELD(uint64_t, UINT64, calls)        /* may be 0: bytes of calls counted in another row */   \
     FIELD(uint64_t, UINT64, bytes_sent)                                                           \
     FIELD(uint64_t, UINT64, bytes_received)                                                       \
     FIELD(int64_t, INT64, total)                                                                  \
     FIELD(int64_t, INT64, minimum)                                                                \
-    FIELD(int64_t, INT64, maximum)
+    FIELD(int64_t, INT64, maximum)                                                                \
+    FIELD(int32_t, INT32, object)         /* row of /scope/objects, -1 none; from here on new */  \
+    FIELD(int32_t, INT32, site)           /* row of /scope/sites, -1 none; in version 2 */        \
+    FIELD(int64_t, INT64, await)          /* time waited for the requests started, summed */      \
+    FIELD(int64_t, INT64, in_flight)      /* from the end of the call to their completion */
 
 /* Core compound of /rank_region_index/summary_statistics; durations and times in ns. */
 #define SC_ROW_SUMMARY(FIELD)                                                                     \
@@ -180,6 +243,9 @@ SC_STRUCT(sc_row_run, SC_ROW_RUN);
 SC_STRUCT(sc_row_path, SC_ROW_PATH);
 SC_STRUCT(sc_row_path_stats, SC_ROW_PATH_STATS);
 SC_STRUCT(sc_row_mpi_total, SC_ROW_MPI_TOTAL);
+SC_STRUCT(sc_row_peer, SC_ROW_PEER);
+SC_STRUCT(sc_row_object, SC_ROW_OBJECT);
+SC_STRUCT(sc_row_site, SC_ROW_SITE);
 SC_STRUCT(sc_row_summary, SC_ROW_SUMMARY);
 
 #endif

@@ -40,9 +40,12 @@ static bool advance(const struct stream *s, struct source *source)
     struct record *head = &source->head;
 
     if (s->kind == OPS) {
-        const struct sc_op *op = sc_cursor_op(&source->cursor);
-        if (op == NULL)
-            return false;
+        const struct sc_op *op;
+        do { /* what is only counted has no row */
+            op = sc_cursor_op(&source->cursor);
+            if (op == NULL)
+                return false;
+        } while ((op->flags & SC_OP_MANY) != 0 || sc_op_is_late(op, s->last));
         *head = (struct record){op->start, op->end, op->region, op};
     } else {
         struct scope_event_1_ *e;
@@ -165,6 +168,34 @@ static void count_row(struct sc_slice *slice, const struct record *r)
     sum->m2 += delta * ((double)time - sum->mean);
 }
 
+static bool is_done(const struct sc_part *part)
+{
+    /* Pairs with the release in sc_part_done(): the part's fields are final. */
+    return __atomic_load_n(&part->state, __ATOMIC_ACQUIRE) == SC_PART_DONE;
+}
+
+/* The optional columns in which an operation has something to say. */
+static unsigned columns_of(const struct sc_op *op)
+{
+    unsigned has = 0;
+
+    if ((op->flags & SC_OP_FAILED) != 0)
+        has |= SC_HAS_ERRORS;
+    else if (op->tag >= 0)
+        has |= SC_HAS_TAGS;
+    if (op->object >= 0)
+        has |= SC_HAS_OBJECTS;
+    if (op->site >= 0)
+        has |= SC_HAS_SITES;
+    for (const struct sc_part *part = op->parts; part != NULL; part = part->next) {
+        if ((part->flags & SC_PART_REQUEST) != 0)
+            has |= SC_HAS_REQUESTS | (is_done(part) && part->done > 0 ? SC_HAS_AWAIT : 0);
+        if (part->tag >= 0)
+            has |= SC_HAS_TAGS;
+    }
+    return has;
+}
+
 /* Counts all rows of one kind into slices indexed by region. */
 static int count_rows(struct sc_recording_private *p, struct sc_slice *by_region, enum kind kind)
 {
@@ -180,8 +211,8 @@ static int count_rows(struct sc_recording_private *p, struct sc_slice *by_region
             continue;
         }
         count_row(&by_region[r.region], &r);
-        if (r.op != NULL && r.op->request >= 0)
-            p->public.has_requests = 1;
+        if (r.op != NULL)
+            p->public.has |= columns_of(r.op);
     }
     stream_close(&s);
     return 0;
@@ -412,8 +443,25 @@ static uint64_t rows_within(const struct sc_recording *r, enum kind kind, uint64
     return found;
 }
 
+/* The longest time that the program waited for something the operation started, ns; -1: for
+ * nothing.
+ */
+static int64_t await_of(const struct sc_op *op)
+{
+    int64_t longest = -1;
+
+    for (const struct sc_part *part = op == NULL ? NULL : op->parts; part != NULL;
+         part = part->next) {
+        int64_t await = (int64_t)sc_clock_length((double)part->await);
+        if ((part->flags & SC_PART_REQUEST) != 0 && is_done(part) && part->done > 0 &&
+            await > longest)
+            longest = await;
+    }
+    return longest;
+}
+
 int sc_recording_event_rows(struct sc_recording *r, uint64_t first, size_t count, int64_t offset_ns,
-                            int64_t *start_deltas, int64_t *durations)
+                            int64_t *start_deltas, int64_t *durations, int64_t *awaits)
 {
     for (int kind = EVENTS; kind <= OPS; kind++) {
         uint64_t missing = rows_within(r, (enum kind)kind, first, count);
@@ -437,6 +485,8 @@ int sc_recording_event_rows(struct sc_recording *r, uint64_t first, size_t count
             missing--;
             start = sc_clock_ns(rec.start);
             durations[row - first] = sc_clock_ns(rec.end) - start;
+            if (awaits != NULL)
+                awaits[row - first] = await_of(rec.op);
             start_deltas[row - first] = row == r->slices[slice].first_row
                                             ? start + offset_ns
                                             : start - sc_clock_ns(previous);
@@ -446,8 +496,48 @@ int sc_recording_event_rows(struct sc_recording *r, uint64_t first, size_t count
     return 0;
 }
 
+static int32_t mapped(const int32_t *map, int32_t number)
+{
+    return number < 0 ? -1 : map[number];
+}
+
+/* An operation as one row: what it has itself comes before what its parts have. */
+static void set_row(uint64_t row, const struct sc_op *op, const struct sc_op_maps *maps,
+                    const struct sc_op_columns *columns)
+{
+    const bool failed = (op->flags & SC_OP_FAILED) != 0;
+    int32_t comm = -1, peer = -1, tag = -1;
+    uint64_t sent = op->sent, received = op->received;
+    int64_t request = -1;
+
+    for (const struct sc_part *part = op->parts; part != NULL; part = part->next) {
+        comm = part->comm >= 0 ? part->comm : comm; /* the first one comes last */
+        peer = part->peer >= 0 ? part->peer : peer;
+        tag = part->tag >= 0 ? part->tag : tag;
+        request = part->id >= 0 ? part->id : request;
+        sent += part->sent;
+        received += part->received;
+    }
+    if (!failed && op->tag >= 0)
+        tag = op->tag;
+    columns->comms[row] = mapped(maps->comm, op->comm >= 0 ? op->comm : comm);
+    columns->peers[row] = op->peer >= 0 ? op->peer : peer;
+    columns->sent[row] = sent;
+    columns->received[row] = received;
+    if (columns->tags != NULL)
+        columns->tags[row] = tag;
+    if (columns->objects != NULL)
+        columns->objects[row] = mapped(maps->object, op->object);
+    if (columns->sites != NULL)
+        columns->sites[row] = mapped(maps->site, op->site);
+    if (columns->errors != NULL)
+        columns->errors[row] = failed ? op->tag : 0;
+    if (columns->requests != NULL)
+        columns->requests[row] = request;
+}
+
 int sc_recording_op_rows(struct sc_recording *r, uint64_t first, size_t count,
-                         const int32_t *comm_map, const struct sc_op_columns *columns)
+                         const struct sc_op_maps *maps, const struct sc_op_columns *columns)
 {
     struct stream s;
     struct record rec;
@@ -460,14 +550,8 @@ int sc_recording_op_rows(struct sc_recording *r, uint64_t first, size_t count,
         if (!locate(inner(r), &rec, &slice, &row, &previous))
             continue;
         row += r->slices[slice].first_op - first;
-        if (row >= count)
-            continue;
-        columns->comms[row] = rec.op->comm < 0 ? -1 : comm_map[rec.op->comm];
-        columns->roots[row] = rec.op->root;
-        columns->sent[row] = rec.op->sent;
-        columns->received[row] = rec.op->received;
-        if (columns->requests != NULL)
-            columns->requests[row] = rec.op->request;
+        if (row < count)
+            set_row(row, rec.op, maps, columns);
     }
     stream_close(&s);
     return 0;

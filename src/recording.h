@@ -31,7 +31,7 @@ struct sc_recording {
     uint64_t rows, ops;        /* sums over the slices */
     struct sc_callpath *paths; /* all threads */
     struct sc_row_rank rank; /* the recording's fields filled: times, counts, own cost; others 0 */
-    int has_requests;        /* some operation carries a request */
+    unsigned has;            /* optional columns with something to say: sum of enum sc_has */
 };
 
 /* Reads the lanes once: slices in order of local region id, statistics, paths. 0 or SC_ENOMEM. */
@@ -43,21 +43,29 @@ void sc_recording_free(struct sc_recording *r);
 void sc_recording_order(struct sc_recording *r, const uint32_t *key);
 
 /* Rows [first, first + count) of this rank: gap to the previous start of the slice (first:
- * absolute, plus offset_ns), and duration. Each window costs a pass over the lanes. 0 or SC_ENOMEM.
- */
+ * absolute, plus offset_ns), duration, and the time waited for what the call started (-1: none;
+ * NULL: not wanted). Each window costs a pass over the lanes. 0 or SC_ENOMEM. */
 int sc_recording_event_rows(struct sc_recording *r, uint64_t first, size_t count, int64_t offset_ns,
-                            int64_t *start_deltas, int64_t *durations);
+                            int64_t *start_deltas, int64_t *durations, int64_t *awaits);
 
-/* Operation rows [first, first + count): comm_map translates the layer's numbers to the file's;
- * columns->requests may be NULL. 0 or SC_ENOMEM. */
+/* From the layer's numbers, and those of sites, to the file's. */
+struct sc_op_maps {
+    const int32_t *comm, *object, *site;
+};
+
+/* Operation rows [first, first + count). Columns from tags on may be NULL. 0 or SC_ENOMEM. */
 struct sc_op_columns {
     int32_t *comms;
-    int32_t *roots;
+    int32_t *peers;
     uint64_t *sent;
     uint64_t *received;
+    int32_t *tags;
+    int32_t *objects;
+    int32_t *sites;
+    int32_t *errors;
     int64_t *requests;
 };
 int sc_recording_op_rows(struct sc_recording *r, uint64_t first, size_t count,
-                         const int32_t *comm_map, const struct sc_op_columns *columns);
+                         const struct sc_op_maps *maps, const struct sc_op_columns *columns);
 
 #endif

@@ -23,22 +23,14 @@ struct sc_region {
     size_t length;
     const char *file; /* "" if unknown */
     int line;         /* -1 if unknown */
-    /* Ids are below this: they take 16 bits of an event. Names beyond share the last id, "(other
-     * regions)". */
-#define SC_REGION_MAX 65535 /* SCOPE_REGIONS_ of scope.h */
-
     enum sc_region_kind kind;
     const char *tags; /* JSON list, "[]" if none */
 };
 
 /* The id of the region of that kind and name, made at need; tags and file are copied at that
  * moment. Negative status: SC_EINVAL (name NULL) or SC_ENOMEM. */
-int sc_region_id(/* Ids are below this: they take 16 bits of an event. Names beyond share the last
-                    id, "(other regions)". */
-#define SC_REGION_MAX 65535 /* SCOPE_REGIONS_ of scope.h */
-
-                 enum sc_region_kind kind,
-                 const char *name, const char *tags, const char *file, int line);
+int sc_region_id(enum sc_region_kind kind, const char *name, const char *tags, const char *file,
+                 int line);
 
 /* The region of an id below sc_region_count(); lent for the life of the process. */
 const struct sc_region *sc_region_get(uint32_t id);

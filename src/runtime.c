@@ -4,6 +4,7 @@
 #include "runtime.h"
 
 #include <errno.h>
+#include <fenv.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -119,10 +120,12 @@ static void warn_of_directory(void)
     sc_string_free(&directory);
 }
 
-/* Under the lock. Settings are valid. */
+/* Under the lock. Settings are valid. What the program asked of its floating-point unit, and what
+ * that has signalled, is not touched: here, and where numbers are made of what was recorded. */
 static void start(bool asked_for)
 {
     struct sc_thread *t;
+    fenv_t floating;
 
     rt.asked_for = asked_for;
     if (!rt.watches_fork) {
@@ -133,6 +136,7 @@ static void start(bool asked_for)
         set_switches();
         return;
     }
+    feholdexcept(&floating);
     sc_clock_start();
     sc_buffer_policy((size_t)rt.settings.value[SC_BUFFER_LIMIT].number,
                      rt.settings.value[SC_MPI_RECORD].number == SC_MPI_CALLS);
@@ -149,6 +153,7 @@ static void start(bool asked_for)
         t->counts.own_memory_ns = 0; /* not part of the run, which begins now */
     rt.begin_realtime = sc_clock_monotonic() + sc_clock_epoch();
     rt.begin_ticks = sc_clock_ticks();
+    fesetenv(&floating);
 }
 
 static void print_warnings(const struct sc_string *warnings)
@@ -239,8 +244,10 @@ int sc_runtime_setup(const scope_options *options)
 int sc_runtime_finalize(void)
 {
     bool was_on;
+    fenv_t floating;
     int rc = 0;
 
+    feholdexcept(&floating);
     pthread_mutex_lock(&rt.lock);
     was_on = rt.state == ON;
     if (was_on || rt.state == DISABLED) {
@@ -257,6 +264,7 @@ int sc_runtime_finalize(void)
         rt.state = CLOSED;
     }
     pthread_mutex_unlock(&rt.lock);
+    fesetenv(&floating);
     return rc;
 }
 

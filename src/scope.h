@@ -68,6 +68,8 @@ typedef struct scope_options {
     long hdf5_chunk_size;        /* events per HDF5 chunk; 0: contiguous (default 0) */
     int topology;                /* 0 or 1; store the machine's topology (default 1) */
     int summary;                 /* 0 or 1; print the summary at the end (default 1) */
+    const char *mpi_pcontrol;    /* "levels" or "regions" (default "levels") */
+    int track_async;             /* 0 or 1; keep each MPI request's life (default 0) */
 } scope_options;
 
 #ifndef SCOPE_DISABLE
@@ -76,8 +78,8 @@ typedef struct scope_options {
 static inline void scope_options_init(scope_options *options)
 {
     const scope_options unset = {
-        sizeof(scope_options), SCOPE_UNSET, 0,           0,          0, 0, 0,
-        SCOPE_UNSET,           SCOPE_UNSET, SCOPE_UNSET, SCOPE_UNSET};
+        sizeof(scope_options), SCOPE_UNSET, 0,           0,           0, 0,          0,
+        SCOPE_UNSET,           SCOPE_UNSET, SCOPE_UNSET, SCOPE_UNSET, 0, SCOPE_UNSET};
     if (options != 0)
         *options = unset;
 }

@@ -53,11 +53,12 @@ static void report(int rc, int *stat, char *errmsg, size_t errmsg_len)
 SCOPE_API void scope_setup_(const char *file_path, const char *output_mode, const char *label,
                             const char *metadata_detail, const char *mpi_record, const int *enabled,
                             const int *topology, const int *summary, const int *buffer_limit,
-                            const int *hdf5_chunk_size, int *stat, char *errmsg,
-                            size_t file_path_len, size_t output_mode_len, size_t label_len,
-                            size_t metadata_detail_len, size_t mpi_record_len, size_t errmsg_len)
+                            const int *hdf5_chunk_size, const char *mpi_pcontrol,
+                            const int *track_async, int *stat, char *errmsg, size_t file_path_len,
+                            size_t output_mode_len, size_t label_len, size_t metadata_detail_len,
+                            size_t mpi_record_len, size_t mpi_pcontrol_len, size_t errmsg_len)
 {
-    enum { TEXTS = 5 };
+    enum { TEXTS = 6 };
     scope_options o;
     char *copy[TEXTS] = {NULL};
     const struct {
@@ -70,6 +71,7 @@ SCOPE_API void scope_setup_(const char *file_path, const char *output_mode, cons
         {label, label_len, &o.label},
         {metadata_detail, metadata_detail_len, &o.metadata_detail},
         {mpi_record, mpi_record_len, &o.mpi_record},
+        {mpi_pcontrol, mpi_pcontrol_len, &o.mpi_pcontrol},
     };
     int rc = SC_OK;
 
@@ -92,6 +94,8 @@ SCOPE_API void scope_setup_(const char *file_path, const char *output_mode, cons
         o.buffer_limit = *buffer_limit;
     if (hdf5_chunk_size != NULL)
         o.hdf5_chunk_size = *hdf5_chunk_size;
+    if (track_async != NULL)
+        o.track_async = *track_async != 0;
     if (rc == SC_OK)
         rc = scope_setup(&o);
     for (int i = 0; i < TEXTS; i++)

@@ -10,9 +10,8 @@
 !     ...
 !     call scope_end(r_solve)
 !
-! With MPICH a program that starts MPI is recorded from MPI_Init to MPI_Finalize without any call
-! of these. With Open MPI, Fortran does not come by the C wrappers: call scope_setup after MPI_Init
-! and scope_finalize before MPI_Finalize; regions are recorded then, MPI calls are not.
+! A program that starts MPI is recorded from MPI_Init to MPI_Finalize without any call of these,
+! its regions and its MPI calls; scope_setup starts earlier or with settings of its own.
 ! Every call is harmless before scope_setup and after scope_finalize.
 module scope
     use, intrinsic :: iso_c_binding, only: c_int
@@ -37,7 +36,7 @@ module scope
         ! touched on success).
         subroutine scope_setup(file_path, output_mode, label, metadata_detail, mpi_record, &
                                enabled, topology, summary, buffer_limit, hdf5_chunk_size, &
-                               stat, errmsg)
+                               mpi_pcontrol, track_async, stat, errmsg)
             character(len=*), intent(in), optional :: file_path       ! profile to write
             character(len=*), intent(in), optional :: output_mode     ! auto, direct or parallel
             character(len=*), intent(in), optional :: label           ! short name of the run
@@ -48,6 +47,8 @@ module scope
             logical, intent(in), optional :: summary                  ! print it at the end
             integer, intent(in), optional :: buffer_limit             ! events in a first buffer
             integer, intent(in), optional :: hdf5_chunk_size          ! events per HDF5 chunk
+            character(len=*), intent(in), optional :: mpi_pcontrol    ! levels or regions
+            logical, intent(in), optional :: track_async              ! keep each request's life
             integer, intent(out), optional :: stat
             character(len=*), intent(inout), optional :: errmsg
         end subroutine scope_setup

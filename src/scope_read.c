@@ -40,6 +40,9 @@ struct scope_reader {
 #define SAME_PATH(c, h5, name) SAME_FIELD(scope_path_row, sc_row_path, name)
 #define SAME_PATH_STATS(c, h5, name) SAME_FIELD(scope_path_stats_row, sc_row_path_stats, name)
 #define SAME_MPI_TOTAL(c, h5, name) SAME_FIELD(scope_mpi_total_row, sc_row_mpi_total, name)
+#define SAME_PEER(c, h5, name) SAME_FIELD(scope_peer_row, sc_row_peer, name)
+#define SAME_OBJECT(c, h5, name) SAME_FIELD(scope_object_row, sc_row_object, name)
+#define SAME_SITE(c, h5, name) SAME_FIELD(scope_site_row, sc_row_site, name)
 SC_ROW_RANK(SAME_RANK)
 SC_ROW_NODE(SAME_NODE)
 SC_ROW_TOPOLOGY(SAME_TOPOLOGY)
@@ -48,6 +51,9 @@ SC_ROW_RUN(SAME_RUN)
 SC_ROW_PATH(SAME_PATH)
 SC_ROW_PATH_STATS(SAME_PATH_STATS)
 SC_ROW_MPI_TOTAL(SAME_MPI_TOTAL)
+SC_ROW_PEER(SAME_PEER)
+SC_ROW_OBJECT(SAME_OBJECT)
+SC_ROW_SITE(SAME_SITE)
 #define SAME_SIZE(row, ours) _Static_assert(sizeof(row) == sizeof(struct ours), #row)
 SAME_SIZE(scope_rank_row, sc_row_rank);
 SAME_SIZE(scope_node_row, sc_row_node);
@@ -57,6 +63,9 @@ SAME_SIZE(scope_run_row, sc_row_run);
 SAME_SIZE(scope_path_row, sc_row_path);
 SAME_SIZE(scope_path_stats_row, sc_row_path_stats);
 SAME_SIZE(scope_mpi_total_row, sc_row_mpi_total);
+SAME_SIZE(scope_peer_row, sc_row_peer);
+SAME_SIZE(scope_object_row, sc_row_object);
+SAME_SIZE(scope_site_row, sc_row_site);
 _Static_assert(SCOPE_NO_MPI == SC_NO_OFFSET, "no MPI rows");
 
 /* Whether [first, first + count) lies in a table of rows. */
@@ -301,6 +310,10 @@ static void take_sizes(scope_reader *r)
         .paths = sc_h5read_extent(f, SC_X_PATHS),
         .path_stats = sc_h5read_extent(f, SC_X_PATH_STATS),
         .mpi_totals = sc_h5read_extent(f, SC_X_MPI_TOTALS),
+        .peers = sc_h5read_extent(f, SC_X_PEERS),
+        .objects = sc_h5read_extent(f, SC_X_OBJECTS),
+        .sites = sc_h5read_extent(f, SC_X_SITES),
+        .modules = sc_h5read_extent(f, SC_X_MODULES),
     };
     if (r->size.version == 0) {
         r->size.paths = r->size.regions;
@@ -432,14 +445,90 @@ int scope_read_events(scope_reader *r, const scope_slice *slice, uint64_t first,
     return rc;
 }
 
+int scope_read_await(scope_reader *r, const scope_slice *slice, uint64_t first, size_t count,
+                     int64_t *out)
+{
+    int rc = 0;
+
+    if (!inside(first, count, slice->events))
+        return sc_fail(SC_EINVAL, "%s: the slice has no such events", sc_h5read_path(r->file));
+    if (sc_h5read_has(r->file, SC_DS_EVENT_AWAIT))
+        rc = sc_h5read_rows(r->file, SC_DS_EVENT_AWAIT, slice->first_event + first, count, out);
+    else
+        for (size_t i = 0; i < count; i++)
+            out[i] = -1;
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        if (out[i] < -1)
+            rc = sc_h5read_damaged(r->file, "event %" PRIu64 " has no possible time waited",
+                                   slice->first_event + first + i);
+    return rc;
+}
+
 #define MPI_BLOCK 1024
+
+/* A column of a block of MPI rows into a member of the calls. An optional one that the file lacks
+ * says everywhere what `absent` says. */
+struct mpi_column {
+    enum sc_dataset id;
+    size_t offset;
+    bool is_optional;
+    int32_t absent;
+};
+
+static int read_mpi_column(scope_reader *r, const struct mpi_column *column, uint64_t row, size_t n,
+                           scope_mpi_call *out)
+{
+    bool is_old = column->id == SC_DS_MPI_PEERS && r->size.version < 2;
+    enum sc_dataset id = is_old ? SC_DS_MPI_ROOTS : column->id;
+    bool is_missing = column->is_optional && !sc_h5read_has(r->file, id);
+    int32_t values[MPI_BLOCK];
+    int rc = is_missing ? 0 : sc_h5read_rows(r->file, id, row, n, values);
+
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        memcpy((char *)&out[i] + column->offset, is_missing ? &column->absent : &values[i],
+               sizeof values[i]);
+    return rc;
+}
+
+static int read_mpi_block(scope_reader *r, uint64_t row, size_t n, scope_mpi_call *out)
+{
+    static const struct mpi_column columns[] = {
+        {SC_DS_MPI_COMMS, offsetof(scope_mpi_call, communicator), false, -1},
+        {SC_DS_MPI_PEERS, offsetof(scope_mpi_call, peer), false, -1},
+        {SC_DS_MPI_TAGS, offsetof(scope_mpi_call, tag), true, -1},
+        {SC_DS_MPI_OBJECTS, offsetof(scope_mpi_call, object), true, -1},
+        {SC_DS_MPI_SITES, offsetof(scope_mpi_call, site), true, -1},
+        {SC_DS_MPI_ERRORS, offsetof(scope_mpi_call, error), true, 0},
+    };
+    uint64_t sent[MPI_BLOCK], received[MPI_BLOCK];
+    int64_t requests[MPI_BLOCK];
+    int rc = sc_h5read_rows(r->file, SC_DS_MPI_SENT, row, n, sent);
+
+    if (rc == 0)
+        rc = sc_h5read_rows(r->file, SC_DS_MPI_RECEIVED, row, n, received);
+    for (size_t i = 0; i < n; i++)
+        requests[i] = -1;
+    if (rc == 0 && sc_h5read_has(r->file, SC_DS_MPI_REQUESTS))
+        rc = sc_h5read_rows(r->file, SC_DS_MPI_REQUESTS, row, n, requests);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        out[i].bytes_sent = sent[i];
+        out[i].bytes_received = received[i];
+        out[i].request = requests[i];
+    }
+    for (size_t c = 0; rc == 0 && c < sizeof columns / sizeof *columns; c++)
+        rc = read_mpi_column(r, &columns[c], row, n, out);
+    return rc;
+}
+
+/* -1, or a row of a table with that many. */
+static bool is_row_of(int64_t row, uint64_t count)
+{
+    return row == -1 || (row >= 0 && (uint64_t)row < count);
+}
 
 int scope_read_mpi(scope_reader *r, const scope_slice *slice, uint64_t first, size_t count,
                    scope_mpi_call *out)
 {
-    int32_t comms[MPI_BLOCK], roots[MPI_BLOCK];
-    uint64_t sent[MPI_BLOCK], received[MPI_BLOCK];
-    int64_t requests[MPI_BLOCK];
     int rc = 0;
 
     if (slice->first_mpi == SCOPE_NO_MPI || !inside(first, count, slice->events))
@@ -448,23 +537,15 @@ int scope_read_mpi(scope_reader *r, const scope_slice *slice, uint64_t first, si
         uint64_t row = slice->first_mpi + first + done;
         size_t n = count - done < MPI_BLOCK ? count - done : MPI_BLOCK;
 
-        rc = sc_h5read_rows(r->file, SC_DS_MPI_COMMS, row, n, comms);
-        if (rc == 0)
-            rc = sc_h5read_rows(r->file, SC_DS_MPI_ROOTS, row, n, roots);
-        if (rc == 0)
-            rc = sc_h5read_rows(r->file, SC_DS_MPI_SENT, row, n, sent);
-        if (rc == 0)
-            rc = sc_h5read_rows(r->file, SC_DS_MPI_RECEIVED, row, n, received);
-        for (size_t i = 0; i < n; i++)
-            requests[i] = -1;
-        if (rc == 0 && sc_h5read_has(r->file, SC_DS_MPI_REQUESTS))
-            rc = sc_h5read_rows(r->file, SC_DS_MPI_REQUESTS, row, n, requests);
-        for (size_t i = 0; rc == 0 && i < n; i++) {
-            out[done + i] = (scope_mpi_call){comms[i], roots[i], sent[i], received[i], requests[i]};
-            if (comms[i] < -1 || comms[i] >= (int64_t)r->size.communicators)
-                rc = sc_h5read_damaged(r->file, "MPI row %" PRIu64 ": no such communicator",
-                                       row + i);
-        }
+        rc = read_mpi_block(r, row, n, out + done);
+        for (size_t i = done; rc == 0 && i < done + n; i++)
+            if (!is_row_of(out[i].communicator, r->size.communicators) ||
+                !is_row_of(out[i].object, r->size.objects) ||
+                !is_row_of(out[i].site, r->size.sites))
+                rc = sc_h5read_damaged(r->file,
+                                       "MPI row %" PRIu64 ": no such communicator, object "
+                                       "or call site",
+                                       row + i - done);
         done += n;
     }
     return rc;
@@ -626,13 +707,65 @@ int scope_read_mpi_totals(scope_reader *r, uint64_t first, size_t count, scope_m
 {
     int rc = sc_h5read_rows(r->file, SC_DS_MPI_TOTALS, first, count, out);
 
-    for (size_t i = 0; rc == 0 && i < count; i++)
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        if (r->size.version < 2) {
+            out[i].object = out[i].site = -1;
+            out[i].await = out[i].in_flight = 0;
+        }
         if (out[i].path >= r->size.paths || out[i].rank >= r->size.rank_rows ||
-            out[i].communicator < -1 || out[i].communicator >= (int64_t)r->size.communicators ||
+            !is_row_of(out[i].communicator, r->size.communicators) ||
+            !is_row_of(out[i].object, r->size.objects) || !is_row_of(out[i].site, r->size.sites) ||
             out[i].size_class > 64)
             rc = bad_row(r, SC_D_MPI_TOTALS, first + i);
-        else if (out[i].total < 0 || out[i].minimum < 0 || out[i].maximum < out[i].minimum)
+        else if (out[i].total < 0 || out[i].minimum < 0 || out[i].maximum < out[i].minimum ||
+                 out[i].await < 0 || out[i].in_flight < 0)
             rc = sc_h5read_damaged(
                 r->file, "row %" PRIu64 " of " SC_D_MPI_TOTALS " has impossible times", first + i);
+    }
     return rc;
+}
+
+int scope_read_peers(scope_reader *r, uint64_t first, size_t count, scope_peer_row *out)
+{
+    int rc = sc_h5read_rows(r->file, SC_DS_PEERS, first, count, out);
+
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        if (out[i].rank >= r->size.rank_rows || !is_row_of(out[i].peer, r->size.rank_rows))
+            rc = bad_row(r, SC_D_PEERS, first + i);
+    return rc;
+}
+
+int scope_read_objects(scope_reader *r, uint64_t first, size_t count, scope_object_row *out)
+{
+    int rc = sc_h5read_rows(r->file, SC_DS_OBJECTS, first, count, out);
+
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        if (!is_row_of(out[i].communicator, r->size.communicators))
+            rc = bad_row(r, SC_D_OBJECTS, first + i);
+    return rc;
+}
+
+int scope_read_object_name(scope_reader *r, uint64_t object, scope_text *out)
+{
+    return sc_h5read_text(r->file, SC_DS_OBJECT_NAMES, object, out);
+}
+
+int scope_read_sites(scope_reader *r, uint64_t first, size_t count, scope_site_row *out)
+{
+    int rc = sc_h5read_rows(r->file, SC_DS_SITES, first, count, out);
+
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        if (!is_row_of(out[i].module, r->size.modules))
+            rc = bad_row(r, SC_D_SITES, first + i);
+    return rc;
+}
+
+int scope_read_module_name(scope_reader *r, uint64_t module, scope_text *out)
+{
+    return sc_h5read_text(r->file, SC_DS_MODULE_NAMES, module, out);
+}
+
+int scope_read_module_build_id(scope_reader *r, uint64_t module, scope_text *out)
+{
+    return sc_h5read_text(r->file, SC_DS_MODULE_BUILD_IDS, module, out);
 }

@@ -63,6 +63,10 @@ typedef struct scope_read_size {
     uint64_t paths;   /* call paths; without that table one per region, none nested */
     uint64_t path_stats;
     uint64_t mpi_totals;
+    uint64_t peers;   /* rows of the communication matrix */
+    uint64_t objects; /* files and windows */
+    uint64_t sites;   /* call sites */
+    uint64_t modules; /* executables and shared objects that they are in */
 } scope_read_size;
 SCOPE_API void scope_read_sizes(const scope_reader *reader, scope_read_size *out);
 
@@ -121,12 +125,21 @@ SCOPE_API int scope_read_slice_line(scope_reader *reader, uint64_t row,
 SCOPE_API int scope_read_events(scope_reader *reader, const scope_slice *slice, uint64_t first,
                                 size_t count, int64_t *clock, int64_t *starts, int64_t *durations);
 
+/* How long the program waited for what events [first, first + count) of a slice had started, ns;
+ * -1: they started nothing, or it was not completed. */
+SCOPE_API int scope_read_await(scope_reader *reader, const scope_slice *slice, uint64_t first,
+                               size_t count, int64_t *out);
+
 /* MPI columns of events [first, first + count) of a slice that has them. */
 typedef struct scope_mpi_call {
     int32_t communicator; /* row, -1 none */
-    int32_t root;         /* world rank, -1 none */
+    int32_t peer;         /* world rank of root, other end or target, -1 none */
     uint64_t bytes_sent, bytes_received;
     int64_t request; /* -1 none */
+    int32_t tag;     /* -1 none */
+    int32_t object;  /* row, -1 none */
+    int32_t site;    /* row, -1 none */
+    int32_t error;   /* MPI's return code, 0 MPI_SUCCESS */
 } scope_mpi_call;
 SCOPE_API int scope_read_mpi(scope_reader *reader, const scope_slice *slice, uint64_t first,
                              size_t count, scope_mpi_call *out);
@@ -208,16 +221,49 @@ typedef struct scope_path_stats_row {
 SCOPE_API int scope_read_path_stats(scope_reader *reader, uint64_t first, size_t count,
                                     scope_path_stats_row *out);
 
-/* size_class: 0 for no bytes, else k with 2^(k-1) <= max(sent, received) < 2^k of each call. */
+/* size_class: 0 for no bytes, else k with 2^(k-1) <= max(sent, received) < 2^k of each call. calls
+ * may be 0: a call with bytes on several communicators is counted on one. */
 typedef struct scope_mpi_total_row {
     uint32_t rank, path;
     int32_t communicator; /* -1: none */
     uint32_t size_class;
     uint64_t calls, bytes_sent, bytes_received;
     int64_t total, minimum, maximum;
+    int32_t object, site; /* rows, -1: none */
+    int64_t await;        /* time waited for the requests started, summed over them */
+    int64_t in_flight;    /* time from the end of the call to their completion, the same */
 } scope_mpi_total_row;
 SCOPE_API int scope_read_mpi_totals(scope_reader *reader, uint64_t first, size_t count,
                                     scope_mpi_total_row *out);
+
+/* What a rank exchanged with another: point-to-point messages and one-sided transfers. */
+typedef struct scope_peer_row {
+    uint32_t rank;
+    int32_t peer; /* -1: one of another world */
+    uint64_t sent_messages, sent_bytes, received_messages, received_bytes;
+    uint64_t rma_operations, rma_sent, rma_received;
+} scope_peer_row;
+SCOPE_API int scope_read_peers(scope_reader *reader, uint64_t first, size_t count,
+                               scope_peer_row *out);
+
+enum { SCOPE_OBJECT_FILE = 1, SCOPE_OBJECT_WINDOW = 2 };
+typedef struct scope_object_row {
+    uint32_t kind;
+    int32_t communicator; /* row, -1: none */
+} scope_object_row;
+SCOPE_API int scope_read_objects(scope_reader *reader, uint64_t first, size_t count,
+                                 scope_object_row *out);
+SCOPE_API int scope_read_object_name(scope_reader *reader, uint64_t object, scope_text *out);
+
+typedef struct scope_site_row {
+    int32_t module; /* row, -1: code in none */
+    uint32_t spare;
+    uint64_t offset; /* of the return address, as an address of the module's file */
+} scope_site_row;
+SCOPE_API int scope_read_sites(scope_reader *reader, uint64_t first, size_t count,
+                               scope_site_row *out);
+SCOPE_API int scope_read_module_name(scope_reader *reader, uint64_t module, scope_text *out);
+SCOPE_API int scope_read_module_build_id(scope_reader *reader, uint64_t module, scope_text *out);
 
 #ifdef __cplusplus
 }

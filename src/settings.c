@@ -61,6 +61,11 @@ static const struct row rows[SC_SETTING_COUNT] = {
         .help = "store the topology of the machines"},
     [SC_SUMMARY] = {FIELD(summary), .kind = BOOLEAN, .preset = "true",
         .help = "print the summary at the end"},
+    [SC_MPI_PCONTROL] = {FIELD(mpi_pcontrol), .kind = CHOICE, .preset = "levels",
+        .choice = {"levels", "regions"},
+        .help = "MPI_Pcontrol pauses and resumes, or begins and ends regions"},
+    [SC_TRACK_ASYNC] = {FIELD(track_async), .kind = BOOLEAN, .preset = "false",
+        .help = "keep the life of each MPI request"},
 };
 /* clang-format on */
 
@@ -69,9 +74,9 @@ static const struct {
     const char *name;
     enum kind kind;
 } variables[] = {
-    {"mpi", BOOLEAN},  /* launcher.h: overrules the detection */
-    {"run", TEXT},     /* options of `scope run` */
-    {"run_id", TEXT},  /* these are stored with the run as they are */
+    {"mpi", BOOLEAN}, /* launcher.h: overrules the detection */
+    {"run", TEXT},    /* options of `scope run` */
+    {"run_id", TEXT}, /* these are stored with the run as they are */
     {"pipeline_id", TEXT}, {"deployment_id", TEXT}, {"workspace_id", TEXT},
 };
 #define VARIABLE_COUNT (sizeof variables / sizeof variables[0])

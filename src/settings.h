@@ -29,6 +29,8 @@ enum sc_setting_id {
     SC_HDF5_CHUNK_SIZE,
     SC_TOPOLOGY,
     SC_SUMMARY,
+    SC_MPI_PCONTROL,
+    SC_TRACK_ASYNC,
     SC_SETTING_COUNT
 };
 
@@ -48,6 +50,7 @@ struct sc_settings {
 /* Indices of the choices. */
 enum sc_output_mode { SC_OUTPUT_AUTO, SC_OUTPUT_DIRECT, SC_OUTPUT_PARALLEL };
 enum sc_mpi_record { SC_MPI_CALLS, SC_MPI_STATS, SC_MPI_OFF };
+enum sc_mpi_pcontrol { SC_PCONTROL_LEVELS, SC_PCONTROL_REGIONS };
 enum sc_metadata_detail { SC_DETAIL_MINIMAL, SC_DETAIL_FULL };
 
 /*

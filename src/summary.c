@@ -92,8 +92,6 @@ static void add_mpi(const struct sc_summary *s, struct sc_string *out)
         return;
     }
     sc_string_print(out, "%s of rank time", fraction(s->mpi_share).text);
-    if (s->mpi_kinds != NULL)
-        sc_string_print(out, " in %s", s->mpi_kinds);
     if (s->threads > s->ranks)
         sc_string_print(out, ", of the threads that began MPI");
     sc_string_append(out, "\n", 1);

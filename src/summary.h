@@ -28,10 +28,9 @@ struct sc_summary {
     int ranks, nodes, threads; /* threads that recorded, of all ranks */
     int recorded_ranks;
     int has_mpi;
-    const char *mpi_kinds; /* of calls that are recorded; NULL: all */
-    double mpi_share;      /* MPI time / (ranks x duration) */
-    double load_balance;   /* average / maximum over ranks of time outside MPI */
-    double communication;  /* maximum over ranks of time outside MPI / duration */
+    double mpi_share;     /* MPI time / (ranks x duration) */
+    double load_balance;  /* average / maximum over ranks of time outside MPI */
+    double communication; /* maximum over ranks of time outside MPI / duration */
     uint64_t events, mpi_events, mpi_calls;
     uint64_t lost, paused, unmatched, unfinished, crossed;
     int64_t own_ns;    /* sum over ranks of the library's own cost while recording */

@@ -8,8 +8,8 @@ cd "$abs_top_srcdir" || exit 99
 # (meta_host.c: meta.h), and headers of its own room and of lower ones.
 rooms='
 base
-clock layout region settings table h5api
-buffer callpath event launcher
+clock index layout region settings site table h5api
+account buffer callpath event launcher tasks totals
 h5element h5file h5guard h5meta h5read h5rows h5write
 meta
 recording runtime summary
@@ -20,8 +20,8 @@ cli_sees='base.h clock.h h5api.h h5read.h launcher.h meta.h region.h settings.h 
 
 # Names the library may export beside its own and MPI's: hooks of other runtimes.
 exported='^(scope_|sp_|MPI_|mpi_|__cyg_|kokkosp_|InitializeInjectionNvtx|ompt_start_tool$)'
-# Names it has to stand in for, by name: none yet.
-interposed=''
+# Names it has to stand in for, by name.
+interposed='dlclose'
 
 # Code without comments and texts, one "file:line:code" per line.
 bare_code() {
@@ -110,7 +110,7 @@ check_calls() {
 # Files, lines and functions have a size; sources name their licence.
 check_sizes() {
     sources=$(ls src/*.c src/*.h src/*.hpp src/*.f90 src/cli/*.[ch] mpi/*.[ch] mpi/*.awk \
-        tests/*.sh tests/*/*.c tests/*/*.cc tests/*/*.f90 tests/*/*.sh 2>/dev/null)
+        tests/*.sh tests/*/*.c tests/*/*.cc tests/*/*.f90 tests/*/*.F90 tests/*/*.sh 2>/dev/null)
     # shellcheck disable=SC2086 # a list of files
     awk '
         FNR == 1 { files++; path[files] = FILENAME; marked[files] = 0 }

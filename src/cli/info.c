@@ -20,6 +20,7 @@
 #include "library.h"
 #include "meta.h"
 #include "settings.h"
+#include "source.h"
 #include "table.h"
 
 /* ---- the build: one probe per line; each appends what is so, or why not and returns false ---- */
@@ -120,7 +121,7 @@ static const struct probe {
 } probes[] = {
     {"compiler", probe_compiler},     {"library", probe_library},     {"mpi", probe_mpi},
     {"hdf5_write", probe_hdf5_write}, {"hdf5_read", probe_hdf5_read}, {"topology", probe_topology},
-    {"likwid", probe_likwid},         {"clock", probe_clock},
+    {"likwid", probe_likwid},         {"clock", probe_clock},         {"source", source_available},
 };
 
 static void json_text(struct sc_string *out, const char *name, const char *text)

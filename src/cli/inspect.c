@@ -6,8 +6,12 @@
 #include "inspect.h"
 
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "inspect_mpi.h"
+#include "mpi_table.h"
 
 static const struct inspect_option {
     const char *name;
@@ -19,14 +23,18 @@ static const struct inspect_option {
     {"regions-only", 256, NULL, "only the regions", INSPECT_REGIONS},
     {"metadata-only", 257, NULL, "only header and metadata", INSPECT_HEADER | INSPECT_METADATA},
     {"mpi", 258, NULL, "only MPI routines", INSPECT_MPI},
+    {"by", 265, "WHAT", "MPI routines by routine, path, site, communicator, size or object",
+     INSPECT_MPI},
+    {"matrix", 266, NULL, "only messages: who sent how much to whom", INSPECT_MATRIX},
+    {"files", 267, NULL, "only files and windows", INSPECT_FILES},
     {"topology", 259, NULL, "only the machine and where ranks ran", INSPECT_TOPOLOGY},
     {"communicators", 260, NULL, "only communicators", INSPECT_COMMS},
     {"flat", 261, NULL, "one row per region instead of a tree of call paths", 0},
     {"full", 'f', NULL, "leave nothing out: all rows, whole names, all metadata", 0},
-    {"source", 262, NULL, "a column more: where regions are in the source", 0},
+    {"source", 262, NULL, "a column more: where it is in the source, of MPI the call sites", 0},
     {"sort", 's', "COLUMN", "order of rows (default total)", 0},
     {"columns", 'c', "LIST", "columns to show, separated by commas", 0},
-    {"include", 'i', "GLOB", "only regions and routines whose name matches; repeatable", 0},
+    {"include", 'i', "GLOB", "only regions, routines or files whose name matches; repeatable", 0},
     {"exclude", 'x', "GLOB", "not those whose name matches; repeatable", 0},
     {"ranks", 'r', "LIST", "only these ranks, as in 0-3,8", 0},
     {"json", 'j', NULL, "all of it as JSON, times in ns", 0},
@@ -57,12 +65,26 @@ static _Noreturn void print_help(void)
         die("out of memory");
     sc_table_free(t);
     cli_text(&out, "\ncolumns of regions: ");
-    view_column_names(VIEW_TREE, &out);
-    cli_text(&out, "\ncolumns of --mpi:   ");
-    view_column_names(VIEW_MPI, &out);
+    view_column_names(&out);
+    cli_text(&out, "\ncolumns of --mpi: ");
+    inspect_mpi_column_names(INSPECT_MPI, MPI_BY_ROUTINE, &out);
+    cli_text(&out, "\ncolumns of --matrix: ");
+    inspect_mpi_column_names(INSPECT_MATRIX, MPI_BY_ROUTINE, &out);
+    cli_text(&out, "\ncolumns of --files: ");
+    inspect_mpi_column_names(INSPECT_FILES, MPI_BY_ROUTINE, &out);
+    cli_text(&out, "\ncolumns of --communicators: ");
+    inspect_mpi_column_names(INSPECT_COMMS, MPI_BY_ROUTINE, &out);
     cli_text(&out, "\n");
     cli_print(&out);
     exit(EXIT_FINE);
+}
+
+static enum mpi_by find_by(const char *name)
+{
+    for (enum mpi_by by = 0; by < MPI_BY_COUNT; by++)
+        if (strcmp(mpi_by_names[by], name) == 0)
+            return by;
+    die("--by: no '%s' (there are routine, path, site, communicator, size, object)", name);
 }
 
 static void apply(struct inspect_options *o, const struct inspect_option *option,
@@ -103,6 +125,10 @@ static void apply(struct inspect_options *o, const struct inspect_option *option
     case 264:
         o->export_metadata = argument;
         break;
+    case 265:
+        o->by = find_by(argument);
+        o->by_given = true;
+        break;
     case 'h':
         print_help();
     default:
@@ -135,12 +161,15 @@ static void parse_options(int argc, char **argv, struct inspect_options *o)
         die("inspect: no file given (scope inspect FILE)");
 }
 
-/* Which table --sort and --columns speak of. */
-static enum view_kind chosen_kind(const struct inspect_options *o)
+unsigned inspect_chosen(const struct inspect_options *o)
 {
-    if ((o->parts & INSPECT_MPI) && !(o->parts & INSPECT_REGIONS))
-        return VIEW_MPI;
-    return o->flat ? VIEW_FLAT : VIEW_TREE;
+    static const unsigned tables[] = {INSPECT_REGIONS, INSPECT_MPI, INSPECT_MATRIX, INSPECT_FILES,
+                                      INSPECT_COMMS};
+
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (o->parts & tables[i])
+            return tables[i];
+    return INSPECT_REGIONS;
 }
 
 static void check_options(struct inspect_options *o, int files)
@@ -151,17 +180,23 @@ static void check_options(struct inspect_options *o, int files)
         die("inspect: --export-metadata takes one file");
     if (o->parts == 0 && o->format == INSPECT_CSV)
         o->parts = INSPECT_REGIONS;
-    if (o->parts == 0)
-        o->parts =
-            INSPECT_HEADER | INSPECT_REGIONS | INSPECT_MPI | INSPECT_TOPOLOGY | INSPECT_COMMS;
+    o->brief = o->parts == 0;
+    if (o->brief)
+        o->parts = INSPECT_HEADER | INSPECT_REGIONS | INSPECT_MPI | INSPECT_MATRIX | INSPECT_FILES |
+                   INSPECT_TOPOLOGY | INSPECT_COMMS;
     if (o->full && (o->parts & INSPECT_HEADER))
         o->parts |= INSPECT_METADATA;
+    if (o->choice.source && !o->by_given)
+        o->by = MPI_BY_SITE;
     o->choice.globs = &o->globs;
-    view_check(chosen_kind(o), &o->choice);
+    if (inspect_chosen(o) == INSPECT_REGIONS)
+        view_check(&o->choice);
+    else
+        inspect_mpi_check(o, inspect_chosen(o));
 }
 
 static void print_file(const char *path, const struct inspect_options *o, bool first,
-                       struct sc_string *out)
+                       struct sc_string *out, struct sc_string *notes)
 {
     struct profile p;
 
@@ -173,7 +208,7 @@ static void print_file(const char *path, const struct inspect_options *o, bool f
         cli_text(out, "%s", first ? "" : ",\n");
         inspect_json(&p, o, out);
     } else if (o->format == INSPECT_CSV) {
-        inspect_csv(&p, o, first, out);
+        inspect_csv(&p, o, first, out, notes);
     } else {
         cli_text(out, "%s", first ? "" : "\n");
         inspect_text(&p, o, out);
@@ -184,17 +219,20 @@ static void print_file(const char *path, const struct inspect_options *o, bool f
 int inspect_main(int argc, char **argv)
 {
     struct inspect_options options = {0};
-    struct sc_string out = {0};
+    struct sc_string out = {0}, notes = {0};
 
     parse_options(argc, argv, &options);
     check_options(&options, argc - optind);
     if (options.format == INSPECT_JSON && options.export_metadata == NULL)
         cli_text(&out, "{\"format\": 1, \"profiles\": [\n");
     for (int i = optind; i < argc; i++)
-        print_file(argv[i], &options, i == optind, &out);
+        print_file(argv[i], &options, i == optind, &out, &notes);
     if (options.format == INSPECT_JSON && options.export_metadata == NULL)
         cli_text(&out, "\n]}\n");
     cli_write(options.export_metadata != NULL ? options.export_metadata : "-", &out);
+    if (notes.length > 0)
+        fputs(notes.data, stderr);
+    sc_string_free(&notes);
     cli_globs_free(&options.globs);
     cli_ranks_free(&options.ranks);
     return EXIT_FINE;

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "mpi_group.h"
 #include "profile.h"
 #include "view.h"
 
@@ -19,6 +20,14 @@ enum {
     INSPECT_MPI = 8,
     INSPECT_TOPOLOGY = 16,
     INSPECT_COMMS = 32,
+    INSPECT_MATRIX = 64,
+    INSPECT_FILES = 128,
+};
+
+enum {
+    INSPECT_ROWS = 60, /* rows of a table unless everything is wanted */
+    INSPECT_BRIEF = 8, /* the same of tables that nobody asked for */
+    INSPECT_NAME = 36  /* characters of a name with its indentation */
 };
 
 enum inspect_format { INSPECT_TEXT, INSPECT_JSON, INSPECT_CSV };
@@ -27,17 +36,23 @@ struct inspect_options {
     unsigned parts;
     enum inspect_format format;
     bool flat, full;
+    bool brief;     /* no part was asked for: all of them, some of them short */
+    enum mpi_by by; /* INSPECT_MPI */
+    bool by_given;
     struct view_choice choice; /* columns, sort, source, globs */
     struct cli_globs globs;
     struct cli_ranks ranks;
     const char *export_metadata; /* file, "-", NULL */
 };
 
+/* The part whose table --sort, --columns and the globs speak of. */
+unsigned inspect_chosen(const struct inspect_options *o);
+
 /* Each appends one profile. */
 void inspect_text(const struct profile *p, const struct inspect_options *o, struct sc_string *out);
 void inspect_json(const struct profile *p, const struct inspect_options *o, struct sc_string *out);
 void inspect_csv(const struct profile *p, const struct inspect_options *o, bool head,
-                 struct sc_string *out);
+                 struct sc_string *out, struct sc_string *notes);
 
 /* The metadata as one JSON object. */
 void inspect_metadata_json(const struct profile *p, const char *indent, struct sc_string *out);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "inspect.h"
+#include "inspect_mpi.h"
 
 /* Names of objects' members are ours and need no escaping. */
 static void json_count(struct sc_string *out, const char *name, uint64_t value)
@@ -148,16 +149,6 @@ static void json_stat(const struct profile_stat *s, struct sc_string *out)
     json_signed(out, "call_max_ns", s->call_max);
 }
 
-static void json_routine(const struct profile_routine *r, struct sc_string *out)
-{
-    json_count(out, "calls", r->calls);
-    json_signed(out, "total_ns", r->total);
-    json_count(out, "bytes_sent", r->bytes_sent);
-    json_count(out, "bytes_received", r->bytes_received);
-    json_signed(out, "call_min_ns", r->call_min);
-    json_signed(out, "call_max_ns", r->call_max);
-}
-
 static void json_source(const struct profile *p, uint32_t region, struct sc_string *out)
 {
     uint64_t row = p->region_rows[region];
@@ -180,8 +171,6 @@ static void json_view(const struct profile *p, const struct inspect_options *o, 
     struct view_choice choice = o->choice;
     struct view v;
 
-    if ((kind == VIEW_MPI) != ((o->parts & INSPECT_MPI) && !(o->parts & INSPECT_REGIONS)))
-        choice.sort = NULL;
     choice.columns = NULL;
     view_make(&v, p, kind, &choice);
     cli_text(out, "    \"%s\": [", name);
@@ -196,10 +185,7 @@ static void json_view(const struct profile *p, const struct inspect_options *o, 
         }
         json_count(out, "region", row->region);
         json_text(out, "name", scope_read_region(p->reader, row->region));
-        if (row->stat != NULL)
-            json_stat(row->stat, out);
-        else
-            json_routine(row->routine, out);
+        json_stat(row->stat, out);
         if (kind == VIEW_FLAT)
             json_source(p, row->region, out);
         json_close(out, "}");
@@ -257,38 +243,6 @@ static void json_bindings(const struct profile *p, struct sc_string *out)
     cli_text(out, "],\n");
 }
 
-static void json_comms(const struct profile *p, struct sc_string *out)
-{
-    struct sc_string ranks = {0};
-
-    cli_text(out, "    \"communicators\": [");
-    for (uint64_t i = 0; i < p->size.communicators; i++) {
-        scope_comm_row c;
-        scope_text name;
-
-        cli_check(scope_read_comms(p->reader, i, 1, &c));
-        cli_check(scope_read_comm_name(p->reader, i, &name));
-        cli_text(out, "%s\n      {", i > 0 ? "," : "");
-        json_count(out, "id", i);
-        json_text(out, "name", name);
-        json_rank(out, "parent", c.parent < 0 ? PROFILE_NO_RANK : (uint64_t)c.parent);
-        json_count(out, "size", c.size);
-        ranks.length = 0;
-        inspect_members(p, c.first_run, c.runs, 0, &ranks);
-        json_text(out, "ranks", (scope_text){ranks.length > 0 ? ranks.data : "", ranks.length});
-        if (c.remote_size > 0) {
-            json_count(out, "remote_size", c.remote_size);
-            ranks.length = 0;
-            inspect_members(p, c.remote_first_run, c.remote_runs, 0, &ranks);
-            json_text(out, "remote_ranks",
-                      (scope_text){ranks.length > 0 ? ranks.data : "", ranks.length});
-        }
-        json_close(out, "}");
-    }
-    cli_text(out, "\n    ],\n");
-    sc_string_free(&ranks);
-}
-
 void inspect_json(const struct profile *p, const struct inspect_options *o, struct sc_string *out)
 {
     cli_text(out, "  {\n");
@@ -303,14 +257,11 @@ void inspect_json(const struct profile *p, const struct inspect_options *o, stru
         if (p->size.version > 0)
             json_view(p, o, VIEW_TREE, "call_paths", out);
     }
-    if ((o->parts & INSPECT_MPI) && p->size.version > 0)
-        json_view(p, o, VIEW_MPI, "mpi", out);
+    inspect_mpi_json(p, o, out);
     if ((o->parts & INSPECT_TOPOLOGY) && p->size.version > 0) {
         json_machine(p, out);
         json_bindings(p, out);
     }
-    if (o->parts & INSPECT_COMMS)
-        json_comms(p, out);
     json_close(out, "\n  }");
 }
 
@@ -343,42 +294,15 @@ static void csv_nodes(const struct profile *p, bool head, struct sc_string *out)
     }
 }
 
-static void csv_comms(const struct profile *p, bool head, struct sc_string *out)
-{
-    struct sc_string ranks = {0};
-
-    if (head)
-        cli_text(out, "file,id,name,size,remote_size,parent,ranks\r\n");
-    for (uint64_t i = 0; i < p->size.communicators; i++) {
-        scope_comm_row c;
-        scope_text name;
-
-        cli_check(scope_read_comms(p->reader, i, 1, &c));
-        cli_check(scope_read_comm_name(p->reader, i, &name));
-        cli_csv(out, p->path, strlen(p->path));
-        cli_text(out, ",%ju,", (uintmax_t)i);
-        cli_csv(out, name.data, name.length);
-        cli_text(out, ",%u,%u,", c.size, c.remote_size);
-        if (c.parent >= 0)
-            cli_text(out, "%d", c.parent);
-        cli_append(out, ",", 1);
-        ranks.length = 0;
-        inspect_members(p, c.first_run, c.runs, 0, &ranks);
-        cli_csv(out, ranks.length > 0 ? ranks.data : "", ranks.length);
-        cli_text(out, "\r\n");
-    }
-    sc_string_free(&ranks);
-}
-
 void inspect_csv(const struct profile *p, const struct inspect_options *o, bool head,
-                 struct sc_string *out)
+                 struct sc_string *out, struct sc_string *notes)
 {
-    if (o->parts & INSPECT_MPI)
-        csv_view(p, o, VIEW_MPI, head, out);
+    unsigned part = o->parts & (INSPECT_MPI | INSPECT_MATRIX | INSPECT_FILES | INSPECT_COMMS);
+
+    if (part != 0)
+        inspect_mpi_csv(p, o, part, head, out, notes);
     else if (o->parts & INSPECT_TOPOLOGY)
         csv_nodes(p, head, out);
-    else if (o->parts & INSPECT_COMMS)
-        csv_comms(p, head, out);
     else
         csv_view(p, o, o->flat ? VIEW_FLAT : VIEW_TREE, head, out);
 }

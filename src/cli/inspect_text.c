@@ -8,12 +8,10 @@
 #include <string.h>
 
 #include "inspect.h"
+#include "inspect_mpi.h"
 
 enum {
-    ROWS = 60, /* rows of a table unless everything is wanted */
-    COMMS = 16,
-    BINDINGS = 16,   /* different bindings shown */
-    NAME_LIMIT = 36, /* characters of a name with its indentation */
+    BINDINGS = 16, /* different bindings shown */
     VALUE_LIMIT = 86,
     RANGES = 6 /* of a list of ranks */
 };
@@ -223,14 +221,12 @@ static void print_view(const struct profile *p, const struct inspect_options *o,
     struct view_choice choice = o->choice;
     struct view v;
 
-    if ((kind == VIEW_MPI) != ((o->parts & INSPECT_MPI) && !(o->parts & INSPECT_REGIONS)))
-        choice.columns = choice.sort = NULL; /* they speak of the other table */
-    choice.limit = o->full ? 0 : ROWS;
+    choice.limit = o->full ? 0 : INSPECT_ROWS;
     view_make(&v, p, kind, &choice);
     if (v.count == 0)
         cli_text(out, "  none\n");
     else
-        view_print(&v, "  ", o->full ? 0 : NAME_LIMIT, out);
+        view_print(&v, "  ", o->full ? 0 : INSPECT_NAME, out);
     if (v.hidden > 0)
         cli_text(out, "  and %s more, each %s or less (--full)\n", sc_table_count(v.hidden).text,
                  sc_table_time(v.hidden_largest).text);
@@ -255,23 +251,6 @@ static void print_regions(const struct profile *p, const struct inspect_options 
     print_view(p, o, o->flat ? VIEW_FLAT : VIEW_TREE, out);
     if (!tree && p->size.slices > 0)
         cli_text(out, "  a region that calls itself is counted at each level\n");
-}
-
-static void print_mpi(const struct profile *p, const struct inspect_options *o,
-                      struct sc_string *out)
-{
-    int64_t mpi_ns = 0;
-
-    if (p->size.mpi_totals == 0) {
-        cli_text(out, "\nMPI: no call recorded\n");
-        return;
-    }
-    for (size_t i = 0; i < p->routine_count; i++)
-        mpi_ns = cli_add(mpi_ns, p->routines[i].total);
-    cli_text(out, "\nMPI routines (%% of MPI: of %s; ", sc_table_time(mpi_ns).text);
-    print_whole(p, out);
-    cli_text(out, ")\n");
-    print_view(p, o, VIEW_MPI, out);
 }
 
 /* ---- machine ---- */
@@ -410,55 +389,6 @@ void inspect_members(const struct profile *p, uint64_t first_run, uint64_t runs,
     }
 }
 
-static void print_comm(const struct profile *p, uint64_t id, const scope_comm_row *c, bool full,
-                       struct sc_table *t)
-{
-    struct sc_string ranks = {0};
-    scope_text name;
-
-    cli_check(scope_read_comm_name(p->reader, id, &name));
-    inspect_members(p, c->first_run, c->runs, full ? 0 : RANGES, &ranks);
-    if (c->remote_size > 0) {
-        cli_text(&ranks, " | ");
-        inspect_members(p, c->remote_first_run, c->remote_runs, full ? 0 : RANGES, &ranks);
-    }
-    sc_table_format(t, "%ju", (uintmax_t)id);
-    sc_table_name(t, 0, name.data, name.length);
-    if (c->remote_size > 0)
-        sc_table_format(t, "%u+%u", c->size, c->remote_size);
-    else
-        sc_table_format(t, "%u", c->size);
-    sc_table_format(t, "%.*d", c->parent < 0 ? 0 : 1, c->parent < 0 ? 0 : c->parent);
-    sc_table_cell(t, ranks.data != NULL ? ranks.data : "");
-    sc_string_free(&ranks);
-}
-
-static void print_comms(const struct profile *p, bool full, struct sc_string *out)
-{
-    struct sc_table *t = sc_table_create();
-    uint64_t shown = full || p->size.communicators < COMMS ? p->size.communicators : COMMS;
-
-    cli_text(out, "\ncommunicators: %s\n", sc_table_count(p->size.communicators).text);
-    sc_table_column(t, "id", SC_RIGHT, 0);
-    sc_table_column(t, "name", SC_LEFT, full ? 0 : NAME_LIMIT);
-    sc_table_column(t, "size", SC_RIGHT, 0);
-    sc_table_column(t, "parent", SC_RIGHT, 0);
-    sc_table_column(t, "ranks", SC_LEFT, 0);
-    for (uint64_t i = 0; i < shown; i++) {
-        scope_comm_row row;
-
-        cli_check(scope_read_comms(p->reader, i, 1, &row));
-        print_comm(p, i, &row, full, t);
-    }
-    if (shown > 0)
-        finish(t, out);
-    else
-        sc_table_free(t);
-    if (shown < p->size.communicators)
-        cli_text(out, "  and %s more (--full)\n",
-                 sc_table_count(p->size.communicators - shown).text);
-}
-
 void inspect_text(const struct profile *p, const struct inspect_options *o, struct sc_string *out)
 {
     bool ours = p->size.version > 0;
@@ -470,9 +400,13 @@ void inspect_text(const struct profile *p, const struct inspect_options *o, stru
     if (o->parts & INSPECT_REGIONS)
         print_regions(p, o, out);
     if ((o->parts & INSPECT_MPI) && ours)
-        print_mpi(p, o, out);
+        inspect_mpi_text(p, o, out);
+    if ((o->parts & INSPECT_MATRIX) && ours)
+        inspect_matrix_text(p, o, out);
+    if ((o->parts & INSPECT_FILES) && ours)
+        inspect_files_text(p, o, out);
     if ((o->parts & INSPECT_TOPOLOGY) && ours)
         print_topology(p, out);
     if ((o->parts & INSPECT_COMMS) && p->size.communicators > 0)
-        print_comms(p, o->full, out);
+        inspect_comms_text(p, o, out);
 }

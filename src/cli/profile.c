@@ -118,38 +118,6 @@ static void read_regions(struct profile *p)
     }
 }
 
-static void read_routines(struct profile *p)
-{
-    scope_mpi_total_row *rows = cli_alloc(BLOCK, sizeof *rows);
-    struct profile_routine *by_region = cli_alloc((size_t)p->size.regions, sizeof *by_region);
-
-    for (uint64_t first = 0; first < p->size.mpi_totals; first += BLOCK) {
-        uint64_t n = block_size(p->size.mpi_totals, first);
-
-        cli_check(scope_read_mpi_totals(p->reader, first, (size_t)n, rows));
-        for (uint64_t i = 0; i < n; i++) {
-            struct profile_routine *r = &by_region[p->paths[rows[i].path].region];
-
-            if (!cli_ranks_has(p->ranks, rows[i].rank) || rows[i].calls == 0)
-                continue;
-            r->call_min =
-                r->calls == 0 || rows[i].minimum < r->call_min ? rows[i].minimum : r->call_min;
-            r->call_max = rows[i].maximum > r->call_max ? rows[i].maximum : r->call_max;
-            r->calls = cli_add_count(r->calls, rows[i].calls);
-            r->bytes_sent = cli_add_count(r->bytes_sent, rows[i].bytes_sent);
-            r->bytes_received = cli_add_count(r->bytes_received, rows[i].bytes_received);
-            r->total = cli_add(r->total, rows[i].total);
-        }
-    }
-    for (uint64_t i = 0; i < p->size.regions; i++)
-        if (by_region[i].calls > 0) {
-            by_region[i].region = (uint32_t)i;
-            by_region[p->routine_count++] = by_region[i];
-        }
-    p->routines = by_region;
-    free(rows);
-}
-
 /* ---- the rank table ---- */
 
 static void add_mpi(struct profile_totals *t, const scope_rank_row *row, uint64_t rank)
@@ -227,7 +195,6 @@ void profile_open(struct profile *p, const char *path, const struct cli_ranks *r
     read_ranks(p);
     read_paths(p);
     read_regions(p);
-    read_routines(p);
     p->totals.duration_ns = cli_span(p->totals.start_ns, p->totals.end_ns);
     if (__builtin_mul_overflow(p->totals.duration_ns, (int64_t)p->rank_count, &p->totals.rank_ns))
         p->totals.rank_ns = INT64_MAX;
@@ -240,7 +207,6 @@ void profile_close(struct profile *p)
     free(p->path_stats);
     free(p->regions);
     free(p->region_rows);
-    free(p->routines);
 }
 
 scope_text profile_fact(const struct profile *p, const char *const *names)

@@ -28,13 +28,6 @@ struct profile_stat {
     uint64_t next_rank; /* while reading: ranks below it have it, as long as rows come in order */
 };
 
-/* A routine, all call paths and communicators together. */
-struct profile_routine {
-    uint32_t region;
-    uint64_t calls, bytes_sent, bytes_received;
-    int64_t total, call_min, call_max;
-};
-
 /* Sums over the rank table. */
 struct profile_totals {
     uint64_t recorded;            /* ranks with a recording */
@@ -61,9 +54,7 @@ struct profile {
     scope_path_row *paths;
     struct profile_stat *path_stats; /* [size.paths] */
     struct profile_stat *regions;    /* [size.regions], every call counted */
-    struct profile_routine *routines;
-    size_t routine_count;
-    uint64_t *region_rows; /* [size.regions] first row of the index, UINT64_MAX none */
+    uint64_t *region_rows;           /* [size.regions] first row of the index, UINT64_MAX none */
 };
 
 /* ranks is lent to the profile. */

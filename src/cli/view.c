@@ -13,20 +13,17 @@ enum unit {
     SOURCE,
     TIME, /* ns */
     COUNT,
-    BYTES,
     RANK,    /* -1: not known */
     PERCENT, /* a ratio */
 };
 
 #define DEEPEST 60 /* levels that are indented; deep recursion stays on the page */
 
-enum { IN_REGIONS = 1, IN_MPI = 2, BY_DEFAULT = 4 };
-
 struct view_column {
     const char *name; /* as the user spells it */
     const char *head; /* as it stands above the numbers */
     enum unit unit;
-    unsigned where;
+    bool usual; /* shown by default */
     double (*value)(const struct view *v,
                     const struct view_row *row); /* to sort by and for ratios */
     int64_t (*exact)(const struct view_row *row);
@@ -44,12 +41,12 @@ static int64_t ratio(int64_t sum, uint64_t n)
 
 static int64_t calls_of(const struct view_row *row)
 {
-    return clipped(row->stat != NULL ? row->stat->calls : row->routine->calls);
+    return clipped(row->stat->calls);
 }
 
 static int64_t total_of(const struct view_row *row)
 {
-    return row->stat != NULL ? row->stat->total : row->routine->total;
+    return row->stat->total;
 }
 
 static int64_t exclusive_of(const struct view_row *row)
@@ -89,28 +86,12 @@ static int64_t call_average_of(const struct view_row *row)
 
 static int64_t call_min_of(const struct view_row *row)
 {
-    return row->stat != NULL ? row->stat->call_min : row->routine->call_min;
+    return row->stat->call_min;
 }
 
 static int64_t call_max_of(const struct view_row *row)
 {
-    return row->stat != NULL ? row->stat->call_max : row->routine->call_max;
-}
-
-static int64_t sent_of(const struct view_row *row)
-{
-    return clipped(row->routine->bytes_sent);
-}
-
-static int64_t received_of(const struct view_row *row)
-{
-    return clipped(row->routine->bytes_received);
-}
-
-static int64_t size_of(const struct view_row *row)
-{
-    return ratio(sent_of(row) > received_of(row) ? sent_of(row) : received_of(row),
-                 row->routine->calls);
+    return row->stat->call_max;
 }
 
 static double percent(double part, double whole)
@@ -129,11 +110,6 @@ static double share(const struct view *v, const struct view_row *row)
     return percent((double)total_of(row), (double)v->profile->totals.rank_ns);
 }
 
-static double mpi_share(const struct view *v, const struct view_row *row)
-{
-    return percent((double)total_of(row), (double)v->mpi_ns);
-}
-
 /* How far the slowest rank is above the average. */
 static double imbalance(const struct view *v, const struct view_row *row)
 {
@@ -143,57 +119,41 @@ static double imbalance(const struct view *v, const struct view_row *row)
 }
 
 static const struct view_column all_columns[] = {
-    {"region", "region", NAME, IN_REGIONS | BY_DEFAULT, NULL, NULL},
-    {"routine", "routine", NAME, IN_MPI | BY_DEFAULT, NULL, NULL},
-    {"calls", "calls", COUNT, IN_REGIONS | IN_MPI | BY_DEFAULT, NULL, calls_of},
-    {"total", "total", TIME, IN_REGIONS | IN_MPI | BY_DEFAULT, NULL, total_of},
-    {"exclusive", "exclusive", TIME, IN_REGIONS, NULL, exclusive_of},
-    {"mpi-share", "% of MPI", PERCENT, IN_MPI | BY_DEFAULT, mpi_share, NULL},
-    {"share", "% of time", PERCENT, IN_REGIONS | IN_MPI | BY_DEFAULT, share, NULL},
-    {"min", "min/rank", TIME, IN_REGIONS | BY_DEFAULT, NULL, rank_min_of},
-    {"avg", "avg/rank", TIME, IN_REGIONS | BY_DEFAULT, rank_average, NULL},
-    {"max", "max/rank", TIME, IN_REGIONS | BY_DEFAULT, NULL, rank_max_of},
-    {"minrank", "min on", RANK, IN_REGIONS, NULL, min_rank_of},
-    {"maxrank", "max on", RANK, IN_REGIONS | BY_DEFAULT, NULL, max_rank_of},
-    {"ranks", "ranks", COUNT, IN_REGIONS, NULL, ranks_of},
-    {"imbalance", "imbalance", PERCENT, IN_REGIONS, imbalance, NULL},
-    {"callmin", "min/call", TIME, IN_REGIONS | IN_MPI, NULL, call_min_of},
-    {"callavg", "avg/call", TIME, IN_REGIONS | IN_MPI, NULL, call_average_of},
-    {"callmax", "max/call", TIME, IN_REGIONS | IN_MPI, NULL, call_max_of},
-    {"sent", "sent", BYTES, IN_MPI | BY_DEFAULT, NULL, sent_of},
-    {"received", "received", BYTES, IN_MPI | BY_DEFAULT, NULL, received_of},
-    {"size", "avg size", BYTES, IN_MPI | BY_DEFAULT, NULL, size_of},
-    {"source", "source", SOURCE, IN_REGIONS, NULL, NULL},
+    {"region", "region", NAME, true, NULL, NULL},
+    {"calls", "calls", COUNT, true, NULL, calls_of},
+    {"total", "total", TIME, true, NULL, total_of},
+    {"exclusive", "exclusive", TIME, false, NULL, exclusive_of},
+    {"share", "% of time", PERCENT, true, share, NULL},
+    {"min", "min/rank", TIME, true, NULL, rank_min_of},
+    {"avg", "avg/rank", TIME, true, rank_average, NULL},
+    {"max", "max/rank", TIME, true, NULL, rank_max_of},
+    {"minrank", "min on", RANK, false, NULL, min_rank_of},
+    {"maxrank", "max on", RANK, true, NULL, max_rank_of},
+    {"ranks", "ranks", COUNT, false, NULL, ranks_of},
+    {"imbalance", "imbalance", PERCENT, false, imbalance, NULL},
+    {"callmin", "min/call", TIME, false, NULL, call_min_of},
+    {"callavg", "avg/call", TIME, false, NULL, call_average_of},
+    {"callmax", "max/call", TIME, false, NULL, call_max_of},
+    {"source", "source", SOURCE, false, NULL, NULL},
 };
 enum { COLUMN_COUNT = sizeof all_columns / sizeof all_columns[0] };
 
-static unsigned where(enum view_kind kind)
+void view_column_names(struct sc_string *out)
 {
-    return kind == VIEW_MPI ? IN_MPI : IN_REGIONS;
-}
-
-void view_column_names(enum view_kind kind, struct sc_string *out)
-{
-    const char *comma = "";
-
     for (int i = 0; i < COLUMN_COUNT; i++)
-        if (all_columns[i].where & where(kind)) {
-            cli_text(out, "%s%s", comma, all_columns[i].name);
-            comma = ", ";
-        }
+        cli_text(out, "%s%s", i > 0 ? ", " : "", all_columns[i].name);
 }
 
 /* ---- choosing columns ---- */
 
-static const struct view_column *find_column(enum view_kind kind, const char *name,
-                                             const char *option)
+static const struct view_column *find_column(const char *name, const char *option)
 {
     struct sc_string names = {0};
 
     for (int i = 0; i < COLUMN_COUNT; i++)
-        if ((all_columns[i].where & where(kind)) && strcmp(all_columns[i].name, name) == 0)
+        if (strcmp(all_columns[i].name, name) == 0)
             return &all_columns[i];
-    view_column_names(kind, &names);
+    view_column_names(&names);
     die("--%s: no column '%s' (there are %s)", option, name, names.data);
 }
 
@@ -205,30 +165,30 @@ static void choose_columns(struct view *v, const struct view_choice *choice)
     v->columns = cli_alloc(room, sizeof *v->columns);
     if (list == NULL) {
         for (int i = 0; i < COLUMN_COUNT; i++)
-            if ((all_columns[i].where & where(v->kind)) && (all_columns[i].where & BY_DEFAULT))
+            if (all_columns[i].usual)
                 v->columns[v->column_count++] = &all_columns[i];
     } else { /* the name comes first and is always there */
         char *rest = list, *name;
 
-        v->columns[v->column_count++] = &all_columns[v->kind == VIEW_MPI ? 1 : 0];
+        v->columns[v->column_count++] = &all_columns[0];
         while ((name = cli_next(&rest)) != NULL) {
-            const struct view_column *c = find_column(v->kind, name, "columns");
+            const struct view_column *c = find_column(name, "columns");
 
             if (c->unit != NAME)
                 v->columns[v->column_count++] = c;
         }
     }
-    if (choice->source && v->kind != VIEW_MPI)
-        v->columns[v->column_count++] = find_column(v->kind, "source", "columns");
+    if (choice->source)
+        v->columns[v->column_count++] = find_column("source", "columns");
     free(list);
 }
 
-void view_check(enum view_kind kind, const struct view_choice *choice)
+void view_check(const struct view_choice *choice)
 {
-    struct view v = {.kind = kind};
+    struct view v = {0};
 
     choose_columns(&v, choice);
-    if (choice->sort != NULL && find_column(kind, choice->sort, "sort")->unit == SOURCE)
+    if (choice->sort != NULL && find_column(choice->sort, "sort")->unit == SOURCE)
         die("--sort: not by source (by region or by a number)");
     free(v.columns);
 }
@@ -270,7 +230,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 
 static void sort_rows(struct view *v, const char *name)
 {
-    struct order order = {v, find_column(v->kind, name, "sort")};
+    struct order order = {v, find_column(name, "sort")};
 
     qsort_r(v->rows, v->count, sizeof *v->rows, compare_rows, &order);
 }
@@ -369,25 +329,16 @@ static void make_tree(struct view *v)
 static void take_rows(struct view *v, const struct cli_globs *globs)
 {
     const struct profile *p = v->profile;
-    uint64_t count = v->kind == VIEW_TREE   ? p->size.paths
-                     : v->kind == VIEW_FLAT ? p->size.regions
-                                            : p->routine_count;
+    uint64_t count = v->kind == VIEW_TREE ? p->size.paths : p->size.regions;
 
     v->rows = cli_alloc((size_t)count, sizeof *v->rows);
-    for (size_t i = 0; i < p->routine_count; i++)
-        v->mpi_ns = cli_add(v->mpi_ns, p->routines[i].total);
     for (uint64_t i = 0; i < count; i++) {
         struct view_row row = {.id = i, .parent = UINT64_MAX};
 
-        if (v->kind == VIEW_MPI) {
-            row.routine = &p->routines[i];
-            row.region = row.routine->region;
-        } else {
-            row.stat = v->kind == VIEW_TREE ? &p->path_stats[i] : &p->regions[i];
-            row.region = v->kind == VIEW_TREE ? p->paths[i].region : (uint32_t)i;
-            if (row.stat->calls == 0)
-                continue;
-        }
+        row.stat = v->kind == VIEW_TREE ? &p->path_stats[i] : &p->regions[i];
+        row.region = v->kind == VIEW_TREE ? p->paths[i].region : (uint32_t)i;
+        if (row.stat->calls == 0)
+            continue;
         if (globs == NULL || cli_globs_match(globs, scope_read_region(p->reader, row.region).data))
             v->rows[v->count++] = row;
     }
@@ -443,8 +394,6 @@ static struct sc_number number_text(const struct view *v, const struct view_row 
         return n < 0 && c->exact == exclusive_of ? unknown : sc_table_time(n);
     case COUNT:
         return sc_table_count((uint64_t)n);
-    case BYTES:
-        return sc_table_bytes((uint64_t)n);
     case PERCENT:
         return sc_table_percent(c->value(v, row), 100);
     default:
@@ -486,8 +435,7 @@ void view_print(const struct view *v, const char *indent, size_t name_limit, str
 
 static void csv_head(const struct view *v, struct sc_string *out)
 {
-    static const char *const suffix[] = {
-        [TIME] = "_ns", [BYTES] = "_bytes", [PERCENT] = "_percent"};
+    static const char *const suffix[] = {[TIME] = "_ns", [PERCENT] = "_percent"};
 
     cli_text(out, "file,id,%s", v->kind == VIEW_TREE ? "parent,depth," : "");
     for (size_t c = 0; c < v->column_count; c++) {

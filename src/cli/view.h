@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * view: the rows of a profile as a table for people or programs: which rows, in which order, with
- * which columns. The columns exist once, for text and CSV alike.
+ * view: the regions of a profile as a table for people or programs: which rows, in which order,
+ * with which columns. The columns exist once, for text and CSV alike.
  */
 #ifndef SC_CLI_VIEW_H
 #define SC_CLI_VIEW_H
@@ -12,15 +12,14 @@
 #include "profile.h"
 #include "table.h"
 
-enum view_kind { VIEW_TREE, VIEW_FLAT, VIEW_MPI };
+enum view_kind { VIEW_TREE, VIEW_FLAT };
 
 struct view_row {
-    uint64_t id;     /* call path, region, or entry of the routines */
+    uint64_t id;     /* call path or region */
     uint64_t parent; /* row of the view, UINT64_MAX none */
     unsigned depth;  /* among the rows shown */
     uint32_t region;
-    const struct profile_stat *stat;       /* VIEW_TREE, VIEW_FLAT */
-    const struct profile_routine *routine; /* VIEW_MPI */
+    const struct profile_stat *stat;
 };
 
 struct view_column;
@@ -32,7 +31,6 @@ struct view {
     size_t count;
     size_t hidden;          /* rows left out because of the limit */
     int64_t hidden_largest; /* ns: the largest total among them */
-    int64_t mpi_ns; /* sum over the routines shown in no filter: what "% of MPI" refers to */
     const struct view_column **columns;
     size_t column_count;
 };
@@ -46,8 +44,8 @@ struct view_choice {
     size_t limit;                  /* rows, the ones with the largest totals; 0: all */
 };
 
-/* Dies on names of columns that the kind does not have; called before any file is opened. */
-void view_check(enum view_kind kind, const struct view_choice *choice);
+/* Dies on names of columns that there are not; called before any file is opened. */
+void view_check(const struct view_choice *choice);
 
 void view_make(struct view *v, const struct profile *p, enum view_kind kind,
                const struct view_choice *choice);
@@ -59,6 +57,6 @@ void view_print(const struct view *v, const char *indent, size_t name_limit, str
 void view_csv(const struct view *v, bool head, struct sc_string *out);
 
 /* Appends "a, b, c": the names of all columns. */
-void view_column_names(enum view_kind kind, struct sc_string *out);
+void view_column_names(struct sc_string *out);
 
 #endif

@@ -34,7 +34,7 @@ refused text 'text: not an HDF5 file'
 refused foreign.h5 'foreign.h5: an HDF5 file, but not a profile '
 refused older.h5 'older.h5: schema 2 is older '
 refused newer.h5 'newer.h5: schema 4 is newer '
-refused newer-scope.h5 'newer-scope.h5: format 2 is newer '
+refused newer-scope.h5 'newer-scope.h5: format 3 is newer '
 refused overlap.h5 'overlap.h5: damaged: slices of the index overlap at event 1 '
 newline=$(printf 'a\nb')
 cp foreign.h5 "$newline"
@@ -58,5 +58,6 @@ if scope inspect synthetic-v1.h5 foreign.h5 >out 2>err || [ -s out ]; then
 fi
 
 $CC -O1 -D_GNU_SOURCE -o flips "$abs_top_srcdir/tests/cli/flips.c" || exit 99
-./flips synthetic-v1.h5 1500 || failed=1
+./flips synthetic-v1.h5 500 || failed=1
+./flips synthetic-v2.h5 300 || failed=1
 exit $failed

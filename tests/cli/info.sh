@@ -13,7 +13,7 @@ not() {
 scope info >out 2>err || not "fails: $(cat err)"
 [ ! -s err ] || not "says '$(cat err)'"
 head -n 1 out | grep -Eq '^scope [0-9]+\.[0-9]+\.[0-9]+$' || not "first line: $(head -n 1 out)"
-for name in compiler library mpi hdf5_write hdf5_read topology likwid clock; do
+for name in compiler library mpi hdf5_write hdf5_read topology likwid clock source; do
     grep -Eq "^$name +(yes|no)  *[^ ]" out || not "nothing about $name: $(cat out)"
 done
 grep -q "^mpi .*$MPI_NAME" out || not "another MPI than $MPI_NAME: $(grep '^mpi' out)"

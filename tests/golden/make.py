@@ -33,6 +33,17 @@ def rows(name, dicts):
     return out
 
 
+def totals_v1(dicts):
+    """/scope/mpi_totals before it said objects, sites and requests."""
+    t = row_type("MPI_TOTAL")
+    new = {"object", "site", "await", "in_flight"}
+    out = np.zeros(len(dicts), np.dtype([(n, t[n]) for n in t.names if n not in new]))
+    for i, d in enumerate(dicts):
+        for k, v in d.items():
+            out[i][k] = v
+    return out
+
+
 def texts(f, name, values):
     f.create_dataset(name, data=[v.encode("utf-8", "surrogateescape") for v in values], dtype=S)
 
@@ -111,11 +122,12 @@ def ours(f, paths, work, slices, nodes):
     ranks = len(work)
     s = f.create_group("scope")
     s.attrs["version"] = np.int64(1)
+    calls = [sum(len(ev) for p, ev in w if p in MPI) for w in work]
     mpi_ns = [sum(d for p, ev in w if p in MPI for _, d in ev) for w in work]
     s["ranks"] = rows("RANK", [dict(
         node=r * nodes // ranks, thread_level=1, pid=1000 + r, pu=r, core=r, package=0, numa_node=0,
         start_ns=5_000_000_000, end_ns=5_950_000_000, clock_offset_ns=0, mpi_ns=mpi_ns[r], mpi_main_ns=mpi_ns[r],
-        events=sum(len(ev) for p, ev in work[r] if p not in MPI), mpi_events=30, mpi_calls=30, threads=1,
+        events=sum(len(ev) for p, ev in work[r] if p not in MPI), mpi_events=calls[r], mpi_calls=calls[r], threads=1,
         unmatched=1 if r == 2 else 0, memory_bytes=1 << 20, own_event_ns=20_000, own_mpi_ns=3_000, own_memory_ns=100_000)
         for r in range(ranks)])
     texts(f, "scope/rank_bindings", ["%d-%d" % (2 * (r % 2), 2 * (r % 2) + 1) for r in range(ranks)])
@@ -146,7 +158,7 @@ def ours(f, paths, work, slices, nodes):
                                    bytes_sent=sent * len(d), bytes_received=received * len(d), total=sum(d),
                                    minimum=min(d), maximum=max(d)))
     s["call_path_stats"] = rows("PATH_STATS", stats)
-    s["mpi_totals"] = rows("MPI_TOTAL", totals)
+    s["mpi_totals"] = totals_v1(totals)
     offsets, n = [], 0
     sent, received, comms = [], [], []
     back = {g: p for p, (_, g) in enumerate(paths)}
@@ -165,6 +177,105 @@ def ours(f, paths, work, slices, nodes):
     s["mpi/bytes_received"] = np.array(received, "u8")
 
 
+MPI_V2 = {10: (0, 0), 11: (4096, 0), 12: (800, 0)}  # opens and writes a file, puts into a window
+COUNTED = 13  # a path whose calls have no rows
+
+
+def build_v2(ranks):
+    """What version 2 has more: a file, a window, calls that are only counted."""
+    names, paths, work = build(ranks)
+    names += ["MPI_File_open", "MPI_File_iwrite_at", "MPI_Put", "MPI_Comm_rank"]
+    paths += [(0, 10), (0, 11), (2, 12), (0, 13)]
+    ms = 10**6
+    t0 = 5_000_000_000
+    for w in work:
+        w += [(10, [(t0 + 810 * ms, 3 * ms)]), (11, regular(t0 + 820 * ms, 2 * ms, ms, 4)),
+              (12, regular(t0 + 113 * ms, 60 * ms, 5000, 2))]
+    return names, paths, work
+
+
+def more_v2(f, ranks):
+    """Makes version 2 of what ours() wrote: the matrix, objects, call sites and requests."""
+    s = f["scope"]
+    s.attrs["version"] = np.int64(2)
+    del s["mpi/roots"]
+    old = s["mpi_totals"][:]
+    #       path: communicator, object, site, await, in_flight
+    more = {4: (0, -1, 0, 2_000_000, 8_000_000), 5: (0, -1, 1, 0, 0), 6: (None, -1, 2, 0, 0), 10: (0, 0, 3, 0, 0),
+            11: (0, 0, 3, 500_000, 1_000_000), 12: (1, 1, 4, 0, 0)}
+    totals = []
+    for row in old:
+        comm, thing, site, wait, flight = more[row["path"]]
+        d = {n: row[n] for n in old.dtype.names}
+        d.update({"object": thing, "site": site, "await": wait, "in_flight": flight})
+        if comm is not None:
+            d["communicator"] = comm
+        totals.append(d)
+    # Bytes of calls that are counted in another row, and calls without bytes, communicator and site.
+    totals.append(dict(rank=0, path=5, communicator=1, size_class=7, calls=0, bytes_received=100, object=-1, site=1))
+    for r in range(ranks):
+        totals.append(dict(rank=r, path=COUNTED, communicator=-1, size_class=0, calls=1000, total=20_000, minimum=15,
+                           maximum=300, object=-1, site=-1))
+    del s["mpi_totals"]
+    s["mpi_totals"] = rows("MPI_TOTAL", totals)
+    r = s["ranks"][:]
+    r["mpi_calls"] += 1000
+    s["ranks"][:] = r
+    peers = []
+    for r in range(ranks):
+        row = {}
+        for peer, what in (((r + 1) % ranks, dict(sent_messages=10, sent_bytes=80_000)),
+                           ((r - 1) % ranks, dict(received_messages=10, received_bytes=80_000)),
+                           ((r + 2) % ranks, dict(rma_operations=2, rma_sent=1600))):
+            row.setdefault(peer, dict(rank=r, peer=peer)).update(what)
+        if r == 1:  # never received
+            row[0].update(sent_messages=1, sent_bytes=8)
+        if r == 0:  # from another world
+            row[-1] = dict(rank=0, peer=-1, received_messages=2, received_bytes=16)
+        peers += [row[p] for p in sorted(row)]
+    s["peers"] = rows("PEER", peers)
+    s["objects"] = rows("OBJECT", [dict(kind=1, communicator=0), dict(kind=2, communicator=1)])
+    texts(f, "scope/object_names", ["/nowhere/out.dat", "halo, old"])
+    texts(f, "scope/module_names", ["/nowhere/heat", "libother.so.1"])
+    texts(f, "scope/module_build_ids", ["00c0ffee", ""])
+    s["sites"] = rows("SITE", [dict(module=0, offset=0x1234), dict(module=0, offset=0x1250), dict(module=0, offset=0x1300),
+                               dict(module=1, offset=0x40), dict(module=-1, offset=0x7F0012345678)])
+    columns_v2(f, ranks, {path: m[1:3] for path, m in more.items()})
+
+
+def columns_v2(f, ranks, places):
+    """What each call says; places: object and site by path."""
+    s, index = f["scope"], f["rank_region_index"]
+    back = {region: path for path, region in enumerate(s["call_paths"]["region"])}
+    columns = {"peers": "i4", "tags": "i4", "objects": "i4", "sites": "i4", "errors": "i4", "requests": "i8"}
+    calls = {name: [] for name in columns}
+    awaits = []
+    for rank, region, count in zip(index["ranks"][:], index["region_ids"][:], index["event_counts"][:]):
+        path = back[region]
+        sends, puts, opens = (path == p for p in (4, 12, 10))
+        awaits += [200_000 if sends else -1] * int(count)
+        for k in range(int(count) if path in places else 0):
+            calls["peers"].append((rank + 1) % ranks if sends else (rank + 2) % ranks if puts else -1)
+            calls["tags"].append(7 if sends else -1)
+            calls["objects"].append(places[path][0])
+            calls["sites"].append(places[path][1])
+            calls["errors"].append(20 if opens and rank == 3 else 0)
+            calls["requests"].append(10 * rank + k if sends else -1)
+    for name, kind in columns.items():
+        s["mpi/" + name] = np.array(calls[name], kind)
+    f["events/await_ns"] = np.array(awaits, "i8")
+
+
+def write_v2(f, metadata):
+    names, paths, work = build_v2(4)
+    MPI.update(MPI_V2)
+    slices = [(r, paths[p][1], ev, '["mpi"]' if p in MPI else "[]")
+              for r, w in enumerate(work) for p, ev in sorted(w, key=lambda x: paths[x[0]][1])]
+    core(f, names, slices, metadata)
+    ours(f, paths, work, slices, 2)
+    more_v2(f, 4)
+
+
 def main(folder):
     names, paths, work = build(4)
     slices = [(r, paths[p][1], ev, '["mpi","collective"]' if p == 6 else '["mpi","p2p"]' if p in MPI else "[]")
@@ -175,6 +286,8 @@ def main(folder):
     with h5py.File(os.path.join(folder, "synthetic-v1.h5"), "w") as f:
         core(f, names, slices, metadata)
         ours(f, paths, work, slices, 2)
+    with h5py.File(os.path.join(folder, "synthetic-v2.h5"), "w") as f:
+        write_v2(f, metadata)
     with h5py.File(os.path.join(folder, "core-only.h5"), "w") as f:
         core(f, names, slices, {"label": "python run"})
     for name, schema in (("newer.h5", 4), ("older.h5", 2)):
@@ -182,7 +295,7 @@ def main(folder):
             f.attrs["scope_profiler_schema"] = np.int64(schema)
     with h5py.File(os.path.join(folder, "newer-scope.h5"), "w") as f:
         core(f, ["a"], [(0, 0, [(1, 2)], "[]")], {})
-        f.create_group("scope").attrs["version"] = np.int64(2)
+        f.create_group("scope").attrs["version"] = np.int64(3)
     with h5py.File(os.path.join(folder, "foreign.h5"), "w") as f:
         f["temperature"] = np.zeros(10)
     with h5py.File(os.path.join(folder, "overlap.h5"), "w") as f:

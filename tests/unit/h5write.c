@@ -18,6 +18,7 @@
 
 #include "h5file.h"
 #include "profile.h"
+#include "scope_read.h"
 #include "write_token.h"
 
 static const struct sc_h5api *h5;
@@ -152,7 +153,8 @@ static void no_window_is_larger_than_asked(void **state)
 
 static void an_empty_run_is_a_file(void **state)
 {
-    static const struct profile nothing = {.skeleton = {.mpi = 1, .has_requests = 1, .chunk = 100}};
+    static const struct profile nothing = {
+        .skeleton = {.mpi = 1, .has = ALL_COLUMNS, .chunk = 100}};
     struct profile_rows rows;
     (void)state;
     unlink("empty.h5");
@@ -171,6 +173,132 @@ static void a_dataset_without_rows_is_refused(void **state)
     assert_int_equal(sc_h5_element_size(SC_D_REGION_NAMES), 0);
     assert_int_equal(sc_h5_element_size(SC_D_INDEX_SUMMARY), sizeof(struct sc_row_summary));
     assert_int_equal(sc_write_token("rows.h5", &table, 1), SC_EINVAL);
+}
+
+static bool has_dataset(const char *path, const char *name)
+{
+    hid_t file = h5->H5Fopen(path, SC_H5F_RDONLY, H5P_DEFAULT);
+    bool there = h5->H5Lexists(file, name, H5P_DEFAULT) > 0;
+
+    h5->H5Fclose(file);
+    return there;
+}
+
+static void what_nobody_has_to_say_is_absent(void **state)
+{
+    static const char *const optional[] = {
+        SC_D_EVENT_AWAIT, SC_D_MPI_TAGS,     SC_D_MPI_OBJECTS,     SC_D_MPI_SITES,
+        SC_D_MPI_ERRORS,  SC_D_MPI_REQUESTS, SC_D_OBJECTS,         SC_D_OBJECT_NAMES,
+        SC_D_SITES,       SC_D_MODULE_NAMES, SC_D_MODULE_BUILD_IDS};
+    (void)state;
+    profile_make(&run, 1, 10, 0);
+    make_file("all.h5", &run, 64);
+    run.skeleton.has = 0;
+    run.skeleton.object_count = run.skeleton.site_count = run.skeleton.module_count = 0;
+    make_file("least.h5", &run, 64);
+    for (size_t i = 0; i < sizeof(optional) / sizeof(*optional); i++) {
+        assert_true(has_dataset("all.h5", optional[i]));
+        assert_false(has_dataset("least.h5", optional[i]));
+    }
+    assert_true(has_dataset("least.h5", SC_D_PEERS));
+    assert_true(profile_check_all("least.h5", &run));
+}
+
+/* ---- what the reader makes of it ---- */
+
+enum { ROWS = 3 };
+
+/* Rows that make sense: three calls of one routine on one rank, the second on a file. */
+static void fill_sense(void *context, uint64_t row, size_t n, void *const *out)
+{
+    const struct part *part = context;
+
+    for (size_t c = 0; c < part->table->columns; c++) {
+        const char *name = part->table->datasets[c];
+        size_t size = sc_h5_element_size(name);
+        memset(out[c], 0, n * size);
+        for (size_t i = 0; i < n; i++) {
+            char *to = (char *)out[c] + i * size;
+            int32_t second = row + i == 1 ? 0 : -1;
+            if (strcmp(name, SC_D_INDEX_EVENT_COUNTS) == 0)
+                *(uint64_t *)(void *)to = ROWS;
+            else if (strcmp(name, SC_D_EVENT_AWAIT) == 0)
+                *(int64_t *)(void *)to = second;
+            else if (strcmp(name, SC_D_MPI_OBJECTS) == 0)
+                *(int32_t *)(void *)to = second;
+            else if (strcmp(name, SC_D_MPI_TAGS) == 0)
+                *(int32_t *)(void *)to = (int32_t)(row + i) + 5;
+            else if (strcmp(name, SC_D_MPI_REQUESTS) == 0)
+                *(int64_t *)(void *)to = INT64_C(1) << 40;
+            else if (strcmp(name, SC_D_MPI_TOTALS) == 0)
+                *(struct sc_row_mpi_total *)(void *)to = (struct sc_row_mpi_total){
+                    .communicator = -1, .object = 0, .calls = 9, .await = 11, .in_flight = 12};
+            else if (strcmp(name, SC_D_PEERS) == 0)
+                *(struct sc_row_peer *)(void *)to =
+                    (struct sc_row_peer){.peer = -1, .sent_bytes = 4, .rma_received = 6};
+        }
+    }
+}
+
+static void make_sense(const char *path)
+{
+    struct profile_rows rows;
+
+    profile_make(&run, 1, 1, 0);
+    run.pairs[0] = run.stats[0] = run.totals[0] = run.peers[0] = 1;
+    run.events[0] = run.ops[0] = ROWS;
+    profile_sum(&run);
+    run.skeleton.object_names = profile_texts("out \xff.dat", 2);
+    run.skeleton.source_texts = profile_texts("", 1);
+    run.skeleton.event_metadata = profile_texts("[]", 1);
+    unlink(path);
+    assert_int_equal(sc_h5write_skeleton(path, &run.skeleton), 0);
+    profile_rank(&run, 0, 2, &rows);
+    for (size_t i = 0; i < TABLES; i++)
+        rows.tables[i].fill = fill_sense;
+    assert_int_equal(sc_write_token(path, rows.tables, TABLES), 0);
+}
+
+static void what_is_written_is_what_is_read(void **state)
+{
+    scope_reader *r;
+    scope_slice slice;
+    scope_mpi_call calls[ROWS];
+    scope_mpi_total_row total;
+    scope_peer_row peer;
+    scope_object_row object;
+    scope_site_row site;
+    scope_text text;
+    int64_t awaits[ROWS];
+    (void)state;
+    make_sense("sense.h5");
+    assert_int_equal(scope_read_open("sense.h5", &r), 0);
+    assert_int_equal(scope_read_slices(r, 0, 1, &slice), 0);
+    assert_int_equal(scope_read_mpi(r, &slice, 0, ROWS, calls), 0);
+    assert_int_equal(scope_read_await(r, &slice, 0, ROWS, awaits), 0);
+    for (int i = 0; i < ROWS; i++) {
+        assert_int_equal(calls[i].tag, 5 + i);
+        assert_int_equal(calls[i].object, i == 1 ? 0 : -1);
+        assert_int_equal(calls[i].request, INT64_C(1) << 40);
+        assert_int_equal(calls[i].site, 0);
+        assert_int_equal(awaits[i], i == 1 ? 0 : -1);
+    }
+    assert_int_equal(scope_read_mpi_totals(r, 0, 1, &total), 0);
+    assert_int_equal(total.await, 11);
+    assert_int_equal(total.in_flight, 12);
+    assert_int_equal(scope_read_peers(r, 0, 1, &peer), 0);
+    assert_int_equal(peer.peer, -1);
+    assert_int_equal(peer.sent_bytes, 4);
+    assert_int_equal(peer.rma_received, 6);
+    assert_int_equal(scope_read_objects(r, 1, 1, &object), 0);
+    assert_int_equal(object.kind, SCOPE_OBJECT_WINDOW);
+    assert_int_equal(scope_read_object_name(r, 1, &text), 0);
+    assert_string_equal(text.data, "out \xff.dat");
+    assert_int_equal(scope_read_sites(r, 0, 1, &site), 0);
+    assert_int_equal(site.offset, 77);
+    assert_int_equal(scope_read_module_build_id(r, 0, &text), 0);
+    assert_string_equal(text.data, "0a1b");
+    scope_read_close(r);
 }
 
 /* ---- text ---- */
@@ -466,6 +594,8 @@ int main(void)
         cmocka_unit_test(no_window_is_larger_than_asked),
         cmocka_unit_test(an_empty_run_is_a_file),
         cmocka_unit_test(a_dataset_without_rows_is_refused),
+        cmocka_unit_test(what_nobody_has_to_say_is_absent),
+        cmocka_unit_test(what_is_written_is_what_is_read),
         cmocka_unit_test(names_are_bytes),
         cmocka_unit_test(texts_need_no_terminator),
         cmocka_unit_test(ten_thousand_texts_fill_several_windows),

@@ -14,13 +14,13 @@
 #include "base.h"
 #include "h5write.h"
 
-enum { TABLES = 6, MOST_RANKS = 64 };
+enum { TABLES = 7, MPI_TABLES = 3, MOST_RANKS = 64 };
 
 /* The run: rank r has pairs[r] slices, events[r] events, ops[r] MPI operations and so on. */
 struct profile {
     struct sc_h5_skeleton skeleton;
     uint64_t pairs[MOST_RANKS], events[MOST_RANKS], ops[MOST_RANKS];
-    uint64_t stats[MOST_RANKS], totals[MOST_RANKS];
+    uint64_t stats[MOST_RANKS], totals[MOST_RANKS], peers[MOST_RANKS];
 };
 
 /* The rows of one rank; first is where its rows begin, which every value is made of. */
@@ -48,12 +48,21 @@ static const char *const index_columns[] = {SC_D_INDEX_REGION_IDS,    SC_D_INDEX
                                             SC_D_INDEX_EVENT_OFFSETS, SC_D_INDEX_EVENT_COUNTS,
                                             SC_D_INDEX_SOURCE_LINES,  SC_D_INDEX_EXCLUSIVE,
                                             SC_D_INDEX_SUMMARY,       SC_D_MPI_OFFSETS};
-static const char *const event_columns[] = {SC_D_EVENT_STARTS, SC_D_EVENT_DURATIONS};
-static const char *const op_columns[] = {SC_D_MPI_COMMS, SC_D_MPI_ROOTS, SC_D_MPI_SENT,
-                                         SC_D_MPI_RECEIVED, SC_D_MPI_REQUESTS};
+static const char *const event_columns[] = {SC_D_EVENT_STARTS, SC_D_EVENT_DURATIONS,
+                                            SC_D_EVENT_AWAIT};
+static const char *const op_columns[] = {SC_D_MPI_COMMS,    SC_D_MPI_PEERS,  SC_D_MPI_SENT,
+                                         SC_D_MPI_RECEIVED, SC_D_MPI_TAGS,   SC_D_MPI_OBJECTS,
+                                         SC_D_MPI_SITES,    SC_D_MPI_ERRORS, SC_D_MPI_REQUESTS};
 static const char *const rank_columns[] = {SC_D_RANKS};
 static const char *const stats_columns[] = {SC_D_PATH_STATS};
 static const char *const totals_columns[] = {SC_D_MPI_TOTALS};
+static const char *const peers_columns[] = {SC_D_PEERS};
+
+/* All optional columns or none. */
+enum {
+    ALL_COLUMNS =
+        SC_HAS_TAGS | SC_HAS_OBJECTS | SC_HAS_SITES | SC_HAS_ERRORS | SC_HAS_REQUESTS | SC_HAS_AWAIT
+};
 
 /* Byte b of element row of a dataset. */
 static inline unsigned char profile_byte(const char *dataset, uint64_t row, size_t b)
@@ -90,11 +99,12 @@ static inline void profile_rank(const struct profile *p, uint32_t rank, size_t w
         const uint64_t *counts; /* NULL: one */
     } all[TABLES] = {
         {index_columns, p->skeleton.mpi ? 8 : 7, p->pairs},
-        {event_columns, 2, p->events},
+        {event_columns, p->skeleton.has != 0 ? 3 : 2, p->events},
         {rank_columns, 1, NULL},
         {stats_columns, 1, p->stats},
-        {op_columns, p->skeleton.has_requests ? 5 : 4, p->ops},
+        {op_columns, p->skeleton.has != 0 ? 9 : 4, p->ops},
         {totals_columns, 1, p->totals},
+        {peers_columns, 1, p->peers},
     };
 
     memset(rows, 0, sizeof(*rows));
@@ -115,7 +125,7 @@ static inline void profile_rank(const struct profile *p, uint32_t rank, size_t w
 
 static inline size_t profile_tables(const struct profile *p)
 {
-    return p->skeleton.mpi ? TABLES : TABLES - 2;
+    return p->skeleton.mpi ? TABLES : TABLES - MPI_TABLES;
 }
 
 /* Sums the ranks up into the skeleton. */
@@ -123,13 +133,14 @@ static inline void profile_sum(struct profile *p)
 {
     struct sc_h5_skeleton *s = &p->skeleton;
 
-    s->pairs = s->events = s->mpi_events = s->path_stats = s->mpi_totals = 0;
+    s->pairs = s->events = s->mpi_events = s->path_stats = s->mpi_totals = s->peers = 0;
     for (uint32_t r = 0; r < s->ranks; r++) {
         s->pairs += p->pairs[r];
         s->events += p->events[r];
         s->mpi_events += p->ops[r];
         s->path_stats += p->stats[r];
         s->mpi_totals += p->totals[r];
+        s->peers += p->peers[r];
     }
 }
 
@@ -152,6 +163,8 @@ static inline void profile_make(struct profile *p, uint32_t ranks, uint64_t even
     static const struct sc_row_comm comms[] = {{.parent = -1, .size = 3, .runs = 1}};
     static const struct sc_row_run runs[] = {{0, 1, 3}};
     static const struct sc_row_path paths[] = {{-1, 0}, {0, 1}};
+    static const struct sc_row_object objects[] = {{1, 0}, {2, 0}};
+    static const struct sc_row_site sites[] = {{.module = 0, .offset = 77}};
     static const struct sc_row_node nodes[] = {{3, 0}};
     static struct sc_row_topology topology = {.packages = 1, .numa_nodes = 1, .cores = 2, .pus = 2};
     static unsigned char xml[100000];
@@ -165,6 +178,7 @@ static inline void profile_make(struct profile *p, uint32_t ranks, uint64_t even
         p->pairs[r] = r == 1 ? 0 : 3 + r;
         p->stats[r] = p->pairs[r] + 1;
         p->totals[r] = p->pairs[r] * 2;
+        p->peers[r] = ranks + r;
     }
     p->skeleton = (struct sc_h5_skeleton){.attributes = profile_attributes,
                                           .attribute_count = 5,
@@ -172,7 +186,7 @@ static inline void profile_make(struct profile *p, uint32_t ranks, uint64_t even
                                           .regions = 7,
                                           .ranks = ranks,
                                           .mpi = 1,
-                                          .has_requests = 1,
+                                          .has = ALL_COLUMNS,
                                           .chunk = chunk,
                                           .bindings = profile_texts("0-1", ranks),
                                           .nodes = nodes,
@@ -187,6 +201,14 @@ static inline void profile_make(struct profile *p, uint32_t ranks, uint64_t even
                                           .comm_count = 1,
                                           .comm_members = runs,
                                           .comm_member_count = 1,
+                                          .objects = objects,
+                                          .object_names = profile_texts("out.dat", 2),
+                                          .object_count = 2,
+                                          .sites = sites,
+                                          .site_count = 1,
+                                          .module_names = profile_texts("/bin/heat", 1),
+                                          .module_build_ids = profile_texts("0a1b", 1),
+                                          .module_count = 1,
                                           .paths = paths,
                                           .path_count = 2};
     profile_sum(p);

@@ -96,7 +96,8 @@ static inline void record_rows(struct sc_recording *r, const struct sc_slice *s,
 {
     *starts = calloc(s->rows + 1, sizeof **starts);
     *durations = calloc(s->rows + 1, sizeof **durations);
-    assert_int_equal(sc_recording_event_rows(r, s->first_row, s->rows, 0, *starts, *durations), 0);
+    assert_int_equal(
+        sc_recording_event_rows(r, s->first_row, s->rows, 0, *starts, *durations, NULL), 0);
     for (uint64_t i = 1; i < s->rows; i++)
         (*starts)[i] += (*starts)[i - 1];
 }

@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "record.h"
+#include "totals.h"
 
 static int a, b;
 static uint32_t send_id, wait_id;
@@ -22,10 +23,12 @@ static int make_regions(void **state)
     return a < 0 || b < 0;
 }
 
-/* What a communication layer does around a call. */
-static void record_op(uint32_t region, int32_t comm, uint64_t sent, uint64_t received,
-                      int64_t request)
+/* What a communication layer does around a call; request >= 0: the call starts one, which it gives.
+ */
+static struct sc_part *record_op(uint32_t region, int32_t comm, uint64_t sent, uint64_t received,
+                                 int64_t request)
 {
+    struct sc_part *part = NULL;
     struct sc_thread *t = sc_buffer_thread();
     struct sc_op *op;
 
@@ -34,13 +37,34 @@ static void record_op(uint32_t region, int32_t comm, uint64_t sent, uint64_t rec
     op = t->op_next;
     *op = (struct sc_op){.sent = sent,
                          .received = received,
-                         .request = request,
-                         .region = region,
+                         .region = (uint16_t)region,
+                         .site = -1,
                          .comm = comm,
-                         .root = -1};
+                         .object = -1,
+                         .peer = -1,
+                         .tag = -1};
     __atomic_store_n(&t->op_next, op + 1, __ATOMIC_RELEASE);
     op->start = sc_clock_ticks();
+    if (request >= 0) {
+        part = sc_part_add(t, op);
+        assert_non_null(part);
+        part->flags = SC_PART_REQUEST | SC_PART_RECEIVES;
+        part->id = request;
+        part->comm = comm;
+    }
     __atomic_store_n(&op->end, sc_clock_ticks(), __ATOMIC_RELEASE);
+    return part;
+}
+
+/* What it does when the request is complete. */
+static void complete(struct sc_part *part, int32_t peer, uint64_t received, uint64_t waited)
+{
+    part->peer = peer;
+    part->tag = 3;
+    part->received = received;
+    part->done = sc_clock_ticks();
+    part->await = waited;
+    sc_part_done(part);
 }
 
 /* ---- windows ---- */
@@ -52,10 +76,10 @@ static void check_windows(struct sc_recording *r)
 
     assert_int_equal(r->rows, 1200);
     assert_int_equal(r->ops, 200);
-    assert_int_equal(sc_recording_event_rows(r, 0, r->rows, 5, starts, times), 0);
+    assert_int_equal(sc_recording_event_rows(r, 0, r->rows, 5, starts, times, NULL), 0);
     for (uint64_t first = 0; first < r->rows; first += 7) {
         size_t n = r->rows - first < 7 ? (size_t)(r->rows - first) : 7;
-        assert_int_equal(sc_recording_event_rows(r, first, n, 5, part_starts, part_times), 0);
+        assert_int_equal(sc_recording_event_rows(r, first, n, 5, part_starts, part_times, NULL), 0);
         assert_memory_equal(part_starts, starts + first, n * sizeof *starts);
         assert_memory_equal(part_times, times + first, n * sizeof *times);
     }
@@ -111,43 +135,60 @@ static void slices_take_the_order_of_the_file(void **state)
 static void check_columns(struct sc_recording *r)
 {
     static const int32_t map[] = {5, 4, 3};
-    int32_t comms[3], roots[3];
+    const struct sc_op_maps maps = {map, map, map};
+    int32_t comms[3], peers[3], tags[3];
     uint64_t sent[3], received[3];
-    int64_t requests[3];
-    struct sc_op_columns columns = {comms, roots, sent, received, requests};
+    int64_t requests[3], starts[3], times[3], awaits[3];
+    struct sc_op_columns columns = {.comms = comms,
+                                    .peers = peers,
+                                    .sent = sent,
+                                    .received = received,
+                                    .tags = tags,
+                                    .requests = requests};
     const struct sc_slice *s = record_slice(r, "send");
 
     assert_int_equal(s->ops, 3);
-    assert_true(r->has_requests);
-    assert_int_equal(sc_recording_op_rows(r, s->first_op, 3, map, &columns), 0);
+    assert_int_equal(r->has, SC_HAS_REQUESTS | SC_HAS_AWAIT | SC_HAS_TAGS);
+    assert_int_equal(sc_recording_op_rows(r, s->first_op, 3, &maps, &columns), 0);
+    assert_int_equal(sc_recording_event_rows(r, s->first_row, 3, 0, starts, times, awaits), 0);
     assert_int_equal(comms[0], 4);
     assert_int_equal(comms[1], -1);
     assert_int_equal(comms[2], 3);
     assert_int_equal(sent[0], 100);
     assert_int_equal(received[1], 7);
-    assert_int_equal(requests[2], 42);
     assert_int_equal(requests[0], -1);
+    assert_int_equal(awaits[0], -1);
+    /* What the request turned out to be is in the row of the call that started it. */
+    assert_int_equal(requests[2], 42);
+    assert_int_equal(received[2], 33);
+    assert_int_equal(peers[2], 6);
+    assert_int_equal(tags[2], 3);
+    assert_int_equal(awaits[2], 20);
 }
 
 static void operations_keep_their_attributes(void **state)
 {
+    struct sc_part *part;
+
     (void)state;
     record_start(16, 10);
     record_op(send_id, 1, 100, 0, -1);
     record_op(wait_id, 0, 0, 0, -1);
     record_op(send_id, -1, 0, 7, -1);
-    record_op(send_id, 2, 0, 0, 42);
+    part = record_op(send_id, 2, 0, 0, 42);
+    complete(part, 6, 33, 20);
     record_end(check_columns);
 }
 
 static const struct sc_total *find_total(struct sc_recording *r, uint32_t region, int parent_region,
                                          int32_t comm, uint32_t size_class)
 {
-    size_t paths, totals;
+    size_t paths;
     const struct sc_path *path = sc_callpath_paths(r->paths, &paths);
-    const struct sc_total *total = sc_callpath_totals(r->paths, &totals);
+    const struct sc_totals *all = sc_callpath_totals(r->paths);
+    const struct sc_total *total = all->total;
 
-    for (size_t i = 0; i < totals; i++) {
+    for (size_t i = 0; i < all->count; i++) {
         const struct sc_path *p = &path[total[i].path];
         int parent = p->parent < 0 ? -1 : (int)path[p->parent].region;
         if (p->region == region && parent == parent_region && total[i].comm == comm &&
@@ -264,6 +305,133 @@ static void exclusive_times_add_up_to_the_whole(void **state)
     record_end(check_whole);
 }
 
+/* ---- requests ---- */
+
+enum { REQUESTS = 40000, LATE = 100 };
+
+/* Each request is completed by another thread, long after the call that started it. */
+static struct sc_part *handed[REQUESTS];
+
+static void *complete_all(void *first)
+{
+    for (int i = *(int *)first; i < REQUESTS; i += 2)
+        complete(handed[i], i % 5, 64, 10);
+    return NULL;
+}
+
+static void check_requests(struct sc_recording *r)
+{
+    const struct sc_totals *all = sc_callpath_totals(r->paths);
+    const struct sc_total *t = find_total(r, send_id, -1, 1, 7);
+    uint64_t messages = 0;
+
+    assert_non_null(t);
+    assert_int_equal(t->calls, REQUESTS);
+    assert_int_equal(t->received, 64 * REQUESTS);
+    assert_int_equal(t->await, 10 * REQUESTS);
+    assert_true(t->in_flight > 0);
+    t = find_total(r, send_id, -1, 1, 0); /* those never completed */
+    assert_non_null(t);
+    assert_int_equal(t->calls, LATE);
+    assert_int_equal(t->in_flight, 0);
+    assert_int_equal(all->peer_count, 5);
+    for (size_t i = 0; i < all->peer_count; i++)
+        messages += all->peer[i].received_messages;
+    assert_int_equal(messages, REQUESTS);
+    assert_int_equal(r->rank.lost, 0);
+}
+
+static void record_requests(void)
+{
+    int first[2] = {0, 1};
+    pthread_t thread[2];
+
+    for (int i = 0; i < LATE; i++)
+        record_op(send_id, 1, 0, 0, i);
+    for (int i = 0; i < REQUESTS; i++) {
+        handed[i] = record_op(send_id, 1, 0, 0, i);
+        if (i == REQUESTS / 2) /* half of them are waited for by now, and forgotten calls' too */
+            for (int k = 0; k < REQUESTS / 4; k++)
+                complete(handed[k], k % 5, 64, 10);
+    }
+    for (int k = 0; k < REQUESTS / 4; k++)
+        handed[k] = NULL;
+    for (int i = 0; i < 2; i++) {
+        first[i] += REQUESTS / 4;
+        pthread_create(&thread[i], NULL, complete_all, &first[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        pthread_join(thread[i], NULL);
+}
+
+static void requests_add_to_the_call_that_started_them(void **state)
+{
+    (void)state;
+    record_start(16, 1);
+    record_requests();
+    record_end(check_requests);
+}
+
+static void requests_outlive_calls_that_are_forgotten(void **state)
+{
+    (void)state;
+    setenv("SCOPE_PROFILER_MPI_RECORD", "stats", 1);
+    record_start(16, 1);
+    unsetenv("SCOPE_PROFILER_MPI_RECORD");
+    record_requests();
+    record_end(check_requests);
+}
+
+/* ---- calls that are counted ---- */
+
+static void check_counted(struct sc_recording *r)
+{
+    const struct sc_total *in_a = find_total(r, wait_id, a, -1, 0);
+    const struct sc_total *outside = find_total(r, wait_id, -1, -1, 0);
+
+    assert_int_equal(r->ops, 1);
+    assert_non_null(in_a);
+    assert_int_equal(in_a->calls, 3000);
+    assert_int_equal(in_a->total, 3000 * 7);
+    assert_int_equal(in_a->minimum, 7);
+    assert_int_equal(in_a->maximum, 7);
+    assert_non_null(outside);
+    assert_int_equal(outside->calls, 5);
+    assert_int_equal(outside->minimum, 1);
+    assert_int_equal(outside->maximum, 5);
+    assert_int_equal(r->rank.mpi_calls, 3006);
+    assert_int_equal(record_slice(r, "a")->rows, 3);
+    assert_int_equal(record_slice(r, "a")->exclusive,
+                     record_slice(r, "a")->summary.total - 3000 * 7);
+}
+
+static void calls_without_rows_are_counted_where_they_were_made(void **state)
+{
+    struct sc_thread *t;
+    struct sc_op *first;
+    uint64_t now;
+
+    (void)state;
+    record_start(16, 10);
+    t = sc_buffer_thread();
+    first = t->op_next;
+    now = sc_clock_ticks();
+    for (uint64_t i = 1; i <= 5; i++)
+        sc_buffer_count_call(t, wait_id, 4, now, now + i);
+    for (int i = 0; i < 3; i++) {
+        scope_begin(a);
+        now = sc_clock_ticks();
+        for (uint64_t k = 0; k < 1000; k++)
+            sc_buffer_count_call(t, wait_id, 4, now, now + 7);
+        for (int k = 0; k < 3000; k++) /* time passes, so that the region is longer */
+            sc_clock_ticks();
+        scope_end(a);
+    }
+    assert_int_equal(t->op_next - first, 4); /* places taken by 3005 calls */
+    record_op(send_id, 0, 1, 0, -1);
+    record_end(check_counted);
+}
+
 enum { THREADS = 4, PER_THREAD = 20000 };
 
 static void *record_nested(void *unused)
@@ -350,6 +518,9 @@ int main(void)
         cmocka_unit_test(totals_are_exact),
         cmocka_unit_test(totals_are_exact_when_rows_are_not_kept),
         cmocka_unit_test(size_classes_are_powers_of_two),
+        cmocka_unit_test(requests_add_to_the_call_that_started_them),
+        cmocka_unit_test(requests_outlive_calls_that_are_forgotten),
+        cmocka_unit_test(calls_without_rows_are_counted_where_they_were_made),
         cmocka_unit_test(exclusive_times_add_up_to_the_whole),
         cmocka_unit_test(threads_are_merged_in_order_of_time),
         cmocka_unit_test(a_recording_of_nothing_is_one),

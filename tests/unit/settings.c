@@ -24,7 +24,7 @@ static const char *const touched[] = {
     "SCOPE_PROFILER_TOPOLOGY",     "SCOPE_PROFILER_SUMMARY",      "SCOPE_PROFILER_BUFER_LIMIT",
     "SCOPE_PROFILER_QWERTZUIOP",   "SCOPE_PROFILER_buffer_limit", "SCOPE_PROFILER_MPI",
     "SCOPE_PROFILER_RUN_ID",       "SCOPE_PROFILER_PIPELINE_ID",  "SCOPE_PROFILER_WORKSPACE_ID",
-    "SCOPE_PROFILER_DEPLOYMENT_ID"};
+    "SCOPE_PROFILER_DEPLOYMENT_ID", "SCOPE_PROFILER_MPI_PCONTROL", "SCOPE_PROFILER_TRACK_ASYNC"};
 
 static int fresh(void **state)
 {
@@ -50,7 +50,8 @@ static scope_options unset_options(void)
                        .buffer_limit = SCOPE_UNSET,
                        .hdf5_chunk_size = SCOPE_UNSET,
                        .topology = SCOPE_UNSET,
-                       .summary = SCOPE_UNSET};
+                       .summary = SCOPE_UNSET,
+                       .track_async = SCOPE_UNSET};
     return o;
 }
 
@@ -85,6 +86,8 @@ static void with_nothing_set_defaults_hold(void **state)
     assert_int_equal(got.value[SC_HDF5_CHUNK_SIZE].number, 0);
     assert_int_equal(got.value[SC_TOPOLOGY].number, 1);
     assert_int_equal(got.value[SC_SUMMARY].number, 1);
+    assert_int_equal(got.value[SC_MPI_PCONTROL].number, SC_PCONTROL_LEVELS);
+    assert_int_equal(got.value[SC_TRACK_ASYNC].number, 0);
 }
 
 static void choices_are_numbered_like_their_enums(void **state)
@@ -131,6 +134,8 @@ static void every_setting_has_its_twin_and_field(void **state)
     setenv("SCOPE_PROFILER_HDF5_CHUNK_SIZE", "8", 1);
     setenv("SCOPE_PROFILER_TOPOLOGY", "No", 1);
     setenv("SCOPE_PROFILER_SUMMARY", "0", 1);
+    setenv("SCOPE_PROFILER_MPI_PCONTROL", "regions", 1);
+    setenv("SCOPE_PROFILER_TRACK_ASYNC", "yes", 1);
     assert_int_equal(resolve(&o), 0);
     assert_silent();
     for (int id = 0; id < SC_SETTING_COUNT; id++) {
@@ -148,6 +153,8 @@ static void every_setting_has_its_twin_and_field(void **state)
     o.hdf5_chunk_size = 80;
     o.topology = 1;
     o.summary = 1;
+    o.mpi_pcontrol = "levels";
+    o.track_async = 0;
     assert_int_equal(resolve(&o), 0);
     for (int id = 0; id < SC_SETTING_COUNT; id++)
         assert_int_equal(got.value[id].origin, SC_FROM_PROGRAM);
