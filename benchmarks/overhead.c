@@ -37,10 +37,14 @@ enum id {
     ALLREDUCE_BARE,
     BARRIER,
     BARRIER_BARE,
+    EXCHANGE,
+    EXCHANGE_BARE,
     UNRECORDED_ALLREDUCE,
     UNRECORDED_ALLREDUCE_BARE,
     UNRECORDED_BARRIER,
     UNRECORDED_BARRIER_BARE,
+    UNRECORDED_EXCHANGE,
+    UNRECORDED_EXCHANGE_BARE,
     TRUTH,
     TRUTH_BARE,
     ID_COUNT
@@ -134,6 +138,30 @@ static void bare_barriers(long count)
 {
     for (long i = 0; i < count; i++)
         PMPI_Barrier(MPI_COMM_SELF);
+}
+
+static void exchanges(long count)
+{
+    int in, out = 1;
+    MPI_Request request[2];
+
+    for (long i = 0; i < count; i++) {
+        MPI_Irecv(&in, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request[0]);
+        MPI_Isend(&out, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request[1]);
+        MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+    }
+}
+
+static void bare_exchanges(long count)
+{
+    int in, out = 1;
+    MPI_Request request[2];
+
+    for (long i = 0; i < count; i++) {
+        PMPI_Irecv(&in, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request[0]);
+        PMPI_Isend(&out, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request[1]);
+        PMPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+    }
 }
 
 static double measure_floor(long count)
@@ -234,6 +262,8 @@ static void record_pairs_and_calls(void)
         keep(ALLREDUCE, r, measure(allreduces, calls));
         keep(BARRIER_BARE, r, measure(bare_barriers, calls));
         keep(BARRIER, r, measure(barriers, calls));
+        keep(EXCHANGE_BARE, r, measure(bare_exchanges, calls / 3));
+        keep(EXCHANGE, r, measure(exchanges, calls / 3));
     }
     end_recording();
 }
@@ -248,6 +278,8 @@ static void record_no_calls(void)
         keep(UNRECORDED_ALLREDUCE, r, measure(allreduces, calls));
         keep(UNRECORDED_BARRIER_BARE, r, measure(bare_barriers, calls));
         keep(UNRECORDED_BARRIER, r, measure(barriers, calls));
+        keep(UNRECORDED_EXCHANGE_BARE, r, measure(bare_exchanges, calls / 3));
+        keep(UNRECORDED_EXCHANGE, r, measure(exchanges, calls / 3));
     }
     end_recording();
 }
@@ -376,13 +408,18 @@ static const struct result {
      0},
     {"allreduce_added", "  added by recording it", ALLREDUCE, ALLREDUCE_BARE, TIMES_FLOOR, 2},
     {"allreduce_off_added", "  added with mpi_record = off", UNRECORDED_ALLREDUCE,
-     UNRECORDED_ALLREDUCE_BARE, NO_BAR, 0},
+     UNRECORDED_ALLREDUCE_BARE, NANOSECONDS, 3},
     {"allreduce_truth", "  recorded duration beyond the true one", TRUTH, TRUTH_BARE, NANOSECONDS,
      30},
     {"barrier_bare", "PMPI_Barrier on MPI_COMM_SELF", BARRIER_BARE, BARRIER_BARE, NO_BAR, 0},
     {"barrier_added", "  added by recording it", BARRIER, BARRIER_BARE, TIMES_FLOOR, 2},
     {"barrier_off_added", "  added with mpi_record = off", UNRECORDED_BARRIER,
-     UNRECORDED_BARRIER_BARE, NO_BAR, 0},
+     UNRECORDED_BARRIER_BARE, NANOSECONDS, 3},
+    {"exchange_bare", "PMPI_Irecv, _Isend, _Waitall with itself", EXCHANGE_BARE, EXCHANGE_BARE,
+     NO_BAR, 0},
+    {"exchange_added", "  added by recording these three", EXCHANGE, EXCHANGE_BARE, TIMES_FLOOR, 6},
+    {"exchange_off_added", "  added with mpi_record = off", UNRECORDED_EXCHANGE,
+     UNRECORDED_EXCHANGE_BARE, NANOSECONDS, 9},
 };
 enum { RESULT_COUNT = sizeof results / sizeof results[0] };
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "bring.h"
 #include "handles.h"
 #include "neighbours.h"
 
@@ -317,6 +318,7 @@ static struct sc_comm *resolve(struct sc_entry *e, MPI_Comm comm)
         c->parent = e->parent;
         /* Pairs with the acquire in sc_comm_find(). */
         atomic_store_explicit(&e->comm, c, memory_order_release);
+        sc_bring_note_comm(c);
         now = c;
     }
     pthread_mutex_unlock(&comms.lock);
@@ -717,6 +719,7 @@ void sc_comm_renamed(MPI_Comm comm)
         char *old = c->name;
         c->name = name;
         name = old;
+        sc_bring_note_comm(c);
     }
     pthread_mutex_unlock(&comms.lock);
     free_name(name);

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "base.h"
+#include "bring.h"
 #include "hooks.h"
+#include "image.h"
 #include "launcher.h"
 #include "publish.h"
 #include "region.h"
@@ -33,11 +35,19 @@ static bool world_of_runtime(int *rank, int *size)
     return true;
 }
 
+static void note_all(void)
+{
+    sc_bring_note_all();
+    if (sc_runtime_speaks())
+        sc_publish_note_facts();
+}
+
 __attribute__((constructor)) static void register_layer(void)
 {
     static const struct sc_layer layer = {
         .world = world_of_runtime,
         .publish = sc_publish,
+        .note = note_all,
         .records = sc_world_is_ours,
         .parallel_missing = sc_write_collective_missing,
     };
@@ -161,6 +171,16 @@ void sc_before_window(struct sc_call *call, const MPI_Win *win)
     errno = saved;
 }
 
+/* There is no after it. */
+void sc_before_abort(struct sc_call *call, int code)
+{
+    int saved = errno;
+
+    (void)call;
+    sc_runtime_breaks_off(SC_END_ABORT, code, "");
+    errno = saved;
+}
+
 void sc_found(const struct sc_call *call)
 {
     const struct sc_object *object = sc_object_get(call->object);
@@ -227,6 +247,19 @@ static void measure_cost(void)
     call_ticks = (double)least / CALLS;
 }
 
+/* All ranks of a run name it alike in what they leave behind: collective. */
+static void join_run(void)
+{
+    uint64_t run = (uint64_t)sc_runtime_begin_realtime();
+
+    if (!sc_world_is_open())
+        return;
+    PMPI_Bcast(&run, 1, MPI_UINT64_T, 0, sc_world_comm());
+    sc_runtime_joined(sc_world_rank(), sc_world_size(), run);
+    if (sc_world_rank() == 0 && sc_launcher_rank() > 0)
+        sc_publish_note_facts(); /* who was to speak was another one */
+}
+
 static bool was_started; /* by a call that came here */
 
 uint64_t sc_init_begins(void)
@@ -249,10 +282,19 @@ void sc_init_ended(struct sc_routine *routine, const void *site, uint64_t start,
         /* SCOPE_PROFILER_MPI=0: each process is a run of its own, and knows no MPI. */
         if (sc_launcher_override() != 0 && (sc_world_open() != SC_OK || !sc_hooks_prepare()))
             sc_log("MPI calls are not recorded: %s", sc_last_error());
+        join_run();
         measure_cost();
         store(routine, site, start, end, rc);
     }
     errno = saved;
+}
+
+/* The process ends while MPI runs: no profile can be written, since that takes all ranks. */
+static void leave_recording(void)
+{
+    if (!sc_runtime_is_on() || !sc_world_is_open())
+        return;
+    sc_runtime_breaks_off(SC_END_EXIT, 0, "");
 }
 
 /* A program that opens MPI's library and looks its functions up there (ctypes of Python, MPI.jl)
@@ -262,6 +304,7 @@ __attribute__((destructor)) static void say_what_was_missed(void)
     struct sc_settings settings;
     int started = 0;
 
+    leave_recording();
     if (was_started)
         return;
     PMPI_Initialized(&started);

@@ -189,6 +189,7 @@ static inline void sc_finds(struct sc_call *call)
 
 void sc_found(const struct sc_call *call);
 void sc_before_file(struct sc_call *call, const MPI_File *file);
+void sc_before_abort(struct sc_call *call, int code);
 void sc_before_window(struct sc_call *call, const MPI_Win *win);
 
 /* True when the operation's attributes are wanted and known: MPI said yes, and nothing that ran

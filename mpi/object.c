@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "bring.h"
 #include "comm.h"
 #include "handles.h"
 
@@ -128,6 +129,7 @@ static void look_at_name(MPI_Win win)
         char *old = o->name;
         o->name = name;
         name = old;
+        sc_bring_note_object(o);
     }
     pthread_mutex_unlock(&objects.lock);
     free_name(name);
@@ -178,6 +180,7 @@ static struct sc_object *number(enum sc_object_kind kind, const struct live *l, 
                             .group = l->group,
                             .name = name};
     objects.numbered[objects.count++] = o;
+    sc_bring_note_object(o);
     return o;
 }
 

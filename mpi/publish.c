@@ -3,28 +3,32 @@
  */
 #include "publish.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
+#include <limits.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base.h"
+#include "bring.h"
+#include "catalog.h"
 #include "clock.h"
 #include "comm.h"
 #include "digest.h"
 #include "hooks.h"
+#include "image.h"
 #include "launcher.h"
 #include "meta.h"
 #include "numbering.h"
+#include "output.h"
 #include "ranks.h"
 #include "rows.h"
 #include "runtime.h"
+#include "skeleton.h"
+#include "unite.h"
 #include "world.h"
 #include "write_collective.h"
 #include "write_token.h"
@@ -34,10 +38,9 @@
 /* Rank 0's settings are everybody's. */
 struct shared {
     struct sc_settings settings;
-    char path[SC_TEXT_MAX + 32]; /* of the profile, absolute */
-    char temporary[SC_TEXT_MAX + 64];
-    int64_t clock_epoch; /* rank 0's wall clock less its monotonic clock */
-    uint64_t host;       /* hash of rank 0's host name */
+    struct sc_output output; /* absolute */
+    int64_t clock_epoch;     /* rank 0's wall clock less its monotonic clock */
+    uint64_t host;           /* hash of rank 0's host name */
 };
 
 static uint64_t hash_host(void)
@@ -48,59 +51,13 @@ static uint64_t hash_host(void)
     return sc_hash(name, strlen(name));
 }
 
-/* A link stays one, what it leads to is the profile. 0 or a status. */
-static int follow_links(struct sc_string *path)
-{
-    enum { LINKS = 16 };
-    char target[SC_TEXT_MAX];
-
-    for (int i = 0; i < LINKS; i++) {
-        struct sc_string next = {0};
-        ssize_t length = readlink(path->data, target, sizeof target);
-        size_t folder = (size_t)(strrchr(path->data, '/') - path->data) + 1;
-
-        if (length <= 0 || length == sizeof target)
-            return 0;
-        if (target[0] == '/')
-            folder = 0;
-        if (sc_string_append(&next, path->data, folder) != 0 ||
-            sc_string_append(&next, target, (size_t)length) != 0) {
-            sc_string_free(&next);
-            return sc_fail(SC_ENOMEM, "no memory to publish");
-        }
-        sc_string_free(path);
-        *path = next;
-    }
-    return sc_fail(SC_EIO, "%s: too many links", path->data);
-}
-
-/* The temporary file lies beside the profile and is hidden; its name never is longer than allowed.
- */
-static int choose_paths(struct shared *shared)
+static int choose_output(struct sc_output *out)
 {
     struct sc_string path = {0};
-    struct stat info;
     int rc = sc_runtime_path(&path);
-    const char *base;
 
     if (rc == 0)
-        rc = follow_links(&path);
-    if (rc != 0)
-        goto out;
-    if (path.length >= sizeof shared->path) {
-        rc = sc_fail(SC_EINVAL, "%.60s...: the path is too long", path.data);
-        goto out;
-    }
-    if (stat(path.data, &info) == 0 && !S_ISREG(info.st_mode)) {
-        rc = sc_fail(SC_EIO, "%s: is there and no regular file", path.data);
-        goto out;
-    }
-    memcpy(shared->path, path.data, path.length + 1);
-    base = strrchr(shared->path, '/') + 1;
-    snprintf(shared->temporary, sizeof shared->temporary, "%.*s.scope-%ld-%" PRIx64,
-             (int)(base - shared->path), shared->path, (long)getpid(),
-             (uint64_t)sc_runtime_begin_realtime());
-out:
+        rc = sc_output_choose(path.data, (uint64_t)sc_runtime_begin_realtime(), out);
     sc_string_free(&path);
     return rc;
 }
@@ -144,7 +101,7 @@ static int share(const struct sc_settings *mine, struct shared *shared)
         shared->settings = *mine;
         shared->clock_epoch = sc_clock_epoch();
         shared->host = hash_host();
-        rc = choose_paths(shared);
+        rc = choose_output(&shared->output);
     }
     rc = sc_agree(rc);
     if (rc != 0 || !sc_world_is_open())
@@ -222,170 +179,132 @@ static int add_mpi_facts(struct sc_facts *f, bool full)
     return rc;
 }
 
+void sc_publish_note_facts(void)
+{
+    const struct sc_settings *settings = sc_runtime_settings();
+    const bool full = settings->value[SC_METADATA_DETAIL].number == SC_DETAIL_FULL;
+    struct sc_facts facts = {0};
+    int rc = sc_meta_host(&facts, full);
+
+    if (rc == 0)
+        rc = sc_facts_settings(&facts, settings);
+    if (rc == 0)
+        rc = sc_facts_text(&facts, "clock", sc_clock_name());
+    if (rc == 0 && sc_world_is_open())
+        rc = add_mpi_facts(&facts, full);
+    if (rc == 0)
+        sc_facts_note(&facts);
+    sc_facts_free(&facts);
+}
+
 /* Rank 0. */
 static int collect_facts(struct sc_facts *f, const struct shared *shared, int parallel,
                          const struct sc_rank_facts *ranks)
 {
-    const struct sc_setting *value = shared->settings.value;
-    int64_t threads = 1;
-    int rc = sc_meta_host(f, value[SC_METADATA_DETAIL].number == SC_DETAIL_FULL);
+    const struct sc_run_facts run = {
+        .ranks = (uint32_t)sc_world_size(),
+        .nodes = ranks->node_count,
+        .begin_realtime = sc_runtime_begin_realtime(),
+        .start_ns = sc_runtime_begin_ns(),
+        .end_ns = sc_runtime_end_ns(),
+        .clock = sc_clock_name(),
+        .output_mode = parallel ? "parallel" : "direct",
+    };
+    int rc = sc_meta_host(f, is_full(shared));
 
-    for (size_t i = 0; i < f->count; i++)
-        if (strcmp(f->attribute[i].name, "omp_num_threads") == 0)
-            threads = f->attribute[i].integer;
     if (rc == 0)
-        rc = sc_facts_time(f, "timestamp", sc_runtime_begin_realtime());
+        rc = sc_facts_run(f, &run);
     if (rc == 0)
-        rc = sc_facts_int(f, "mpi_size", sc_world_size());
-    if (rc == 0)
-        rc = sc_facts_int(f, "num_ranks", sc_world_size());
-    if (rc == 0)
-        rc = sc_facts_int(f, "num_nodes", (int64_t)ranks->node_count);
-    if (rc == 0)
-        rc = sc_facts_int(f, "total_cores", sc_world_size() * threads);
-    if (rc == 0)
-        rc = sc_facts_int(f, "start_time_ns", sc_runtime_begin_ns());
-    if (rc == 0)
-        rc = sc_facts_int(f, "end_time_ns", sc_runtime_end_ns());
-    if (rc == 0)
-        rc = sc_facts_text(f, "clock", sc_clock_name());
-    if (rc == 0)
-        rc = sc_facts_text(f, "output_mode", parallel ? "parallel" : "direct");
-    if (rc == 0)
-        rc = sc_facts_text(f, "mpi_record", value[SC_MPI_RECORD].text);
-    if (rc == 0)
-        rc = sc_facts_text(f, "metadata_detail", value[SC_METADATA_DETAIL].text);
-    if (rc == 0)
-        rc = sc_facts_int(f, "buffer_limit", value[SC_BUFFER_LIMIT].number);
-    if (rc == 0 && value[SC_LABEL].text[0] != '\0')
-        rc = sc_facts_text(f, "label", value[SC_LABEL].text);
+        rc = sc_facts_settings(f, &shared->settings);
     if (rc == 0 && ranks->topology_missing != NULL)
         rc = sc_facts_text(f, "topology_missing", ranks->topology_missing);
     if (rc == 0 && ranks->likwid_missing != NULL)
         rc = sc_facts_text(f, "likwid_missing", ranks->likwid_missing);
     if (rc == 0 && sc_world_is_open())
-        rc = add_mpi_facts(f, value[SC_METADATA_DETAIL].number == SC_DETAIL_FULL);
+        rc = add_mpi_facts(f, is_full(shared));
     return rc;
 }
 
-/* ---- the string columns of the index: rank 0 makes them from the region ids of all ranks ---- */
+/* ---- the rows of all ranks ---- */
 
 enum { TAG_REGIONS = 3, TAG_GO = 4 };
 
-struct pairs {
-    bool full; /* metadata detail */
-    struct sc_h5_text *files, *texts, *tags, *metadata;
-};
-
-static int pairs_create(struct pairs *p, uint64_t count)
+/* Collective. The rows of this rank at their place in the file, and how many all have. */
+static int make_rows(struct sc_recording *recording, const struct sc_maps *maps,
+                     const struct sc_row_rank *rank, struct sc_rows *out, uint64_t *total)
 {
-    p->files = calloc(count + 1, sizeof *p->files);
-    p->texts = calloc(count + 1, sizeof *p->texts);
-    p->tags = calloc(count + 1, sizeof *p->tags);
-    p->metadata = calloc(count + 1, sizeof *p->metadata);
-    return p->files && p->texts && p->tags && p->metadata ? 0 : SC_ENOMEM;
+    const bool has_mpi = sc_world_is_open();
+    const bool tracks = sc_runtime_settings()->value[SC_TRACK_ASYNC].number != 0;
+    unsigned has = sc_rows_has(recording, tracks);
+    uint64_t count[SC_ROWS_TABLES], before[SC_ROWS_TABLES] = {0};
+    bool good = true;
+
+    if (has_mpi)
+        good = PMPI_Allreduce(MPI_IN_PLACE, &has, 1, MPI_UNSIGNED, MPI_BOR, sc_world_comm()) ==
+               MPI_SUCCESS;
+    sc_rows_make(recording, maps, (uint32_t)sc_world_rank(), rank, has_mpi, has, out);
+    for (size_t i = 0; i < SC_ROWS_TABLES; i++)
+        total[i] = count[i] = out->table[i].count;
+    if (!has_mpi)
+        return 0;
+    good = good &&
+           PMPI_Exscan(count, before, SC_ROWS_TABLES, MPI_UINT64_T, MPI_SUM, sc_world_comm()) ==
+               MPI_SUCCESS &&
+           PMPI_Allreduce(count, total, SC_ROWS_TABLES, MPI_UINT64_T, MPI_SUM, sc_world_comm()) ==
+               MPI_SUCCESS;
+    for (size_t i = 0; i < SC_ROWS_TABLES && sc_world_rank() > 0; i++)
+        out->table[i].first = before[i];
+    return good ? 0 : sc_fail(SC_EMPI, "MPI failed while rows were counted");
 }
 
-static void pairs_free(struct pairs *p)
-{
-    free(p->files);
-    free(p->texts);
-    free(p->tags);
-    free(p->metadata);
-}
-
-/* An absolute path says who compiled it, and where. */
-static struct sc_h5_text without_folders(struct sc_h5_text path)
-{
-    const char *slash =
-        path.length > 0 && path.data[0] == '/' ? memrchr(path.data, '/', path.length) : NULL;
-
-    if (slash == NULL)
-        return path;
-    return (struct sc_h5_text){slash + 1, path.length - (size_t)(slash + 1 - path.data)};
-}
-
-static void set_pair(struct pairs *p, uint64_t row, uint32_t region, const struct sc_numbering *n)
-{
-    static const struct sc_h5_text none = {"", 0}, empty_list = {"[]", 2};
-
-    p->files[row] = p->full ? n->region_files[region] : without_folders(n->region_files[region]);
-    p->texts[row] = none;
-    p->tags[row] = n->region_tags[region];
-    p->metadata[row] = empty_list;
-}
-
-/* Collective. One rank's ids at a time; each sends when it is asked to. */
-static int gather_pairs(const struct sc_rows *rows, struct pairs *out)
+/* Collective. On rank 0 the regions of all slices, `total` of them, to be freed. One rank's at a
+ * time; each sends when it is asked to. */
+static int gather_regions(const struct sc_rows *rows, uint64_t total, uint32_t **out)
 {
     const struct sc_recording *recording = rows->recording;
-    uint32_t count = recording == NULL ? 0 : (uint32_t)recording->slice_count, row = 0, largest;
-    uint32_t *ids;
-    int rc = 0;
+    const size_t count = recording == NULL ? 0 : recording->slice_count;
+    const size_t room = sc_world_rank() == 0 ? (size_t)total : count;
+    uint32_t *ids = malloc((room + 1) * sizeof *ids);
+    size_t row = count;
+    int rc = sc_agree(ids == NULL ? sc_fail(SC_ENOMEM, "no memory for the index") : 0);
 
-    largest = count;
-    if (sc_world_is_open())
-        PMPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_UINT32_T, MPI_MAX, sc_world_comm());
-    ids = malloc(((size_t)largest + 1) * sizeof *ids);
-    if (ids == NULL)
-        rc = SC_ENOMEM;
-    if (rc == 0 && sc_world_rank() == 0)
-        rc = pairs_create(out, rows->total[SC_ROWS_INDEX]);
-    rc = sc_agree(rc == 0 ? 0 : sc_fail(rc, "no memory for the index"));
+    *out = ids;
     if (rc != 0)
-        goto out;
-    for (uint32_t i = 0; i < count; i++)
-        ids[i] = rows->numbering->region[recording->slices[i].region];
-    if (sc_world_rank() == 0)
-        for (; row < count; row++)
-            set_pair(out, row, ids[row], rows->numbering);
+        return rc;
+    for (size_t i = 0; i < count; i++)
+        ids[i] = rows->maps->region[recording->slices[i].region];
     for (int rank = 1; rank < sc_world_size() && sc_world_rank() == 0; rank++) {
+        const size_t left = room - row;
         MPI_Status status;
         int got = 0;
+
         PMPI_Send(NULL, 0, MPI_BYTE, rank, TAG_GO, sc_world_comm());
-        PMPI_Recv(ids, (int)largest, MPI_UINT32_T, rank, TAG_REGIONS, sc_world_comm(), &status);
+        PMPI_Recv(ids + row, (int)(left < INT_MAX ? left : INT_MAX), MPI_UINT32_T, rank,
+                  TAG_REGIONS, sc_world_comm(), &status);
         PMPI_Get_count(&status, MPI_UINT32_T, &got);
-        for (int i = 0; i < got; i++)
-            set_pair(out, row++, ids[i], rows->numbering);
+        row += (size_t)got;
     }
     if (sc_world_rank() > 0) {
         PMPI_Recv(NULL, 0, MPI_BYTE, 0, TAG_GO, sc_world_comm(), MPI_STATUS_IGNORE);
         PMPI_Send(ids, (int)count, MPI_UINT32_T, 0, TAG_REGIONS, sc_world_comm());
     }
-out:
-    free(ids);
-    return rc;
+    return 0;
 }
 
 /* ---- the file ---- */
 
 /* Rank 0. */
-static int write_skeleton(const struct shared *shared, int parallel, const struct sc_rows *rows,
-                          const struct pairs *pairs, const struct sc_rank_facts *ranks)
+static int write_skeleton(const struct shared *shared, int parallel, unsigned has,
+                          const struct sc_skeleton *skeleton, const struct sc_rank_facts *ranks)
 {
-    const struct sc_numbering *n = rows->numbering;
-    const struct sc_catalog *c = rows->catalog;
     struct sc_facts facts = {0};
     int rc = collect_facts(&facts, shared, parallel, ranks);
-    struct sc_h5_skeleton s = {
+    struct sc_h5_skeleton rest = {
         .attributes = facts.attribute,
         .attribute_count = facts.count,
-        .region_names = n->region_names,
-        .regions = n->regions,
-        .pairs = rows->total[SC_ROWS_INDEX],
-        .source_files = pairs->files,
-        .source_texts = pairs->texts,
-        .tags = pairs->tags,
-        .event_metadata = pairs->metadata,
-        .events = rows->total[SC_ROWS_EVENTS],
-        .mpi_events = rows->total[SC_ROWS_MPI],
-        .path_stats = rows->total[SC_ROWS_PATH_STATS],
-        .mpi_totals = rows->total[SC_ROWS_MPI_TOTALS],
-        .peers = rows->total[SC_ROWS_PEERS],
-        .tasks = rows->total[SC_ROWS_TASKS],
         .ranks = (uint32_t)sc_world_size(),
         .mpi = sc_world_is_open(),
-        .has = rows->has,
+        .has = has,
         .chunk = (uint64_t)shared->settings.value[SC_HDF5_CHUNK_SIZE].number,
         .bindings = ranks->bindings,
         .nodes = ranks->nodes,
@@ -396,95 +315,36 @@ static int write_skeleton(const struct shared *shared, int parallel, const struc
         .topology_xml = ranks->topology_xml,
         .topology_xml_length = ranks->topology_xml_length,
         .likwid = ranks->likwid,
-        .comms = n->comms,
-        .comm_names = n->comm_names,
-        .comm_count = n->comm_count,
-        .comm_members = n->comm_members,
-        .comm_member_count = n->comm_member_count,
-        .objects = c->objects,
-        .object_names = c->object_names,
-        .object_count = c->object_count,
-        .sites = c->sites,
-        .site_count = c->site_count,
-        .module_names = c->module_names,
-        .module_build_ids = c->module_build_ids,
-        .module_count = c->module_count,
-        .paths = n->paths,
-        .path_count = n->path_count,
     };
 
     if (rc == 0)
-        rc = sc_h5write_skeleton(shared->temporary, &s);
+        rc = sc_skeleton_write(shared->output.temporary, skeleton, &rest);
     sc_facts_free(&facts);
     return rc;
 }
 
-static int sync_path(const char *path, int flags)
-{
-    int fd = open(path, flags | O_CLOEXEC);
-    int rc = fd < 0 || fsync(fd) != 0 ? errno : 0;
-
-    if (fd >= 0 && close(fd) != 0 && rc == 0)
-        rc = errno;
-    return rc == EINVAL ? 0 : rc; /* a file system that cannot be told to */
-}
-
-/* Rank 0. The complete file takes its name; a failure leaves what was there. */
-static int put_in_place(const struct shared *shared, uint64_t *bytes)
-{
-    char directory[sizeof shared->path];
-    struct stat info;
-    int error = sync_path(shared->temporary, O_RDWR);
-
-    if (error == 0 && stat(shared->temporary, &info) == 0)
-        *bytes = (uint64_t)info.st_size;
-    if (error == 0 && rename(shared->temporary, shared->path) != 0)
-        error = errno;
-    if (error != 0)
-        return sc_fail(SC_EIO, "%s: %s", shared->path, strerror(error));
-    memcpy(directory, shared->path, sizeof directory);
-    strrchr(directory, '/')[1] = '\0';
-    sync_path(directory, O_RDONLY | O_DIRECTORY); /* the file is in place whatever this says */
-    return 0;
-}
-
-/* A reason that names the temporary file is to name the profile, the only name a user knows. */
-static void name_profile(const struct shared *shared, int rc)
-{
-    size_t length = strlen(shared->temporary);
-    char *reason = strdup(sc_last_error());
-
-    if (reason != NULL && strncmp(reason, shared->temporary, length) == 0)
-        sc_fail(rc, "%s%s", shared->path, reason + length);
-    free(reason);
-}
-
 /* Collective. */
-static int write_file(const struct shared *shared, struct sc_rows *rows,
-                      const struct sc_rank_facts *ranks, uint64_t *bytes)
+static int write_file(const struct shared *shared, struct sc_skeleton *skeleton,
+                      struct sc_rows *rows, const struct sc_rank_facts *ranks, uint64_t *bytes)
 {
-    struct pairs pairs = {.full = is_full(shared)};
+    const struct sc_output *output = &shared->output;
+    const bool first = sc_world_rank() == 0;
+    uint32_t *regions = NULL;
     int parallel = write_in_parallel(shared);
-    int rc = gather_pairs(rows, &pairs);
+    int rc = gather_regions(rows, skeleton->total[SC_ROWS_INDEX], &regions);
 
-    if (rc != 0)
-        goto out;
-    if (sc_world_rank() == 0)
-        rc = write_skeleton(shared, parallel, rows, &pairs, ranks);
-    rc = sc_agree(rc);
+    skeleton->slice_regions = regions;
     if (rc == 0)
-        rc = parallel ? sc_write_collective(shared->temporary, rows->table, rows->tables)
-                      : sc_write_token(shared->temporary, rows->table, rows->tables);
+        rc = sc_agree(first ? write_skeleton(shared, parallel, rows->has, skeleton, ranks) : 0);
+    free(regions);
+    if (rc == 0)
+        rc = parallel ? sc_write_collective(output->temporary, rows->table, rows->tables)
+                      : sc_write_token(output->temporary, rows->table, rows->tables);
     rc = sc_agree(rc == 0 ? rows->status : rc);
-    if (rc == 0 && sc_world_rank() == 0)
-        rc = put_in_place(shared, bytes);
-    rc = sc_agree(rc);
-    if (rc != 0 && sc_world_rank() == 0) {
-        unlink(shared->temporary);
-        name_profile(shared, rc);
-    }
-out:
-    pairs_free(&pairs);
+    if (rc == 0)
+        rc = sc_agree(first ? sc_output_commit(output, bytes) : 0);
+    if (rc != 0 && first)
+        sc_output_discard(output, rc);
     return rc;
 }
 
@@ -503,16 +363,50 @@ static const char *command_name(void)
     return name;
 }
 
+/* Collective. Rank 0 gets what all have. */
+static void reduce(void *data, size_t count, MPI_Datatype type, MPI_Op op)
+{
+    void *from = sc_world_rank() == 0 ? MPI_IN_PLACE : data;
+
+    PMPI_Reduce(from, data, (int)count, type, op, 0, sc_world_comm());
+}
+
+/* Collective. The summary's numbers on rank 0, elsewhere none. */
+static int digest(const struct sc_recording *recording, const struct sc_maps *maps,
+                  const struct sc_row_rank *rank, const struct sc_numbering *numbering,
+                  struct sc_summary *out)
+{
+    struct sc_digest d;
+    int rc = sc_agree(sc_digest_create(&d, numbering->all_paths.items.count));
+
+    if (rc == 0)
+        sc_digest_add(&d, sc_world_rank(), rank, recording, maps);
+    if (rc == 0 && sc_world_is_open()) {
+        reduce(d.sum, SC_DIGEST_SUMS, MPI_INT64_T, MPI_SUM);
+        reduce(d.most, SC_DIGEST_MOSTS, MPI_INT64_T, MPI_MAX);
+        reduce(d.calls, d.paths, MPI_UINT64_T, MPI_SUM);
+        reduce(d.time, d.paths, MPI_INT64_T, MPI_SUM);
+        reduce(d.minimum, d.paths, MPI_INT64_T, MPI_MIN);
+        reduce(d.maximum, d.paths, MPI_LONG_INT, MPI_MAXLOC);
+    }
+    if (rc == 0 && sc_world_rank() == 0)
+        rc = sc_digest_summary(&d, numbering, sc_world_size(), out);
+    sc_digest_free(&d);
+    return rc;
+}
+
 static void print_summary(struct sc_summary *s, const struct shared *shared,
                           const struct sc_rank_facts *ranks, int rc, uint64_t bytes)
 {
     s->command = command_name();
     s->label = shared->settings.value[SC_LABEL].text;
-    s->path = shared->path;
+    s->path = shared->output.path;
     s->start_realtime_ns = sc_runtime_begin_realtime();
     s->nodes = (int)ranks->node_count;
+    s->has_mpi = sc_world_is_open();
     s->file_bytes = bytes;
     s->problem = rc == 0 ? NULL : sc_last_error();
+    s->left = sc_image_folder();
     if (shared->settings.value[SC_SUMMARY].number != 0)
         sc_summary_print(s);
     else if (rc != 0)
@@ -545,6 +439,26 @@ static int wanted_facts(const struct shared *shared)
            (is_full(shared) ? SC_RANKS_FULL : 0);
 }
 
+/* Collective. The file's numbers of all that this rank has, and on rank 0 the tables. */
+static int number(const struct sc_recording *recording, bool full, struct sc_maps *maps,
+                  struct sc_numbering *numbering, struct sc_catalog *catalog)
+{
+    struct sc_own own;
+    int rc = sc_agree(sc_bring(&own));
+
+    if (rc == 0)
+        rc = sc_numbering_add(numbering, recording, &own, sc_unite, maps);
+    if (rc == 0)
+        rc = sc_catalog_add(catalog, &own, sc_unite, maps);
+    if (rc == 0 && sc_world_rank() == 0) {
+        rc = sc_numbering_fill(numbering);
+        if (rc == 0)
+            rc = sc_catalog_fill(catalog, full);
+    }
+    sc_own_free(&own);
+    return sc_agree(rc);
+}
+
 static int publish(const struct sc_settings *settings, struct sc_recording *recording)
 {
     int64_t began = sc_clock_monotonic();
@@ -552,6 +466,8 @@ static int publish(const struct sc_settings *settings, struct sc_recording *reco
     struct sc_rank_facts *ranks = NULL;
     struct sc_numbering numbering = {0};
     struct sc_catalog catalog = {0};
+    struct sc_skeleton skeleton = {.numbering = &numbering, .catalog = &catalog};
+    struct sc_maps maps = {0};
     struct sc_rows rows = {0};
     struct sc_summary summary = {0};
     struct sc_row_rank rank = {0};
@@ -562,10 +478,10 @@ static int publish(const struct sc_settings *settings, struct sc_recording *reco
         rc = share(settings, shared);
     if (rc == 0)
         rc = sc_rank_facts_create(wanted_facts(shared), &ranks);
-    if (rc == 0)
-        rc = sc_numbering_create(recording, &numbering);
-    if (rc == 0)
-        rc = sc_catalog_create(&numbering, is_full(shared), &catalog);
+    if (rc == 0) {
+        skeleton.full = is_full(shared);
+        rc = number(recording, skeleton.full, &maps, &numbering, &catalog);
+    }
     if (rc != 0) {
         if (sc_runtime_speaks())
             sc_log("%s", sc_last_error());
@@ -574,15 +490,16 @@ static int publish(const struct sc_settings *settings, struct sc_recording *reco
     if (recording != NULL)
         rank = recording->rank;
     complete_rank(&rank, ranks, shared);
-    rc = sc_agree(sc_rows_create(recording, &numbering, &catalog, &rank, &rows));
+    rc = sc_agree(make_rows(recording, &maps, &rank, &rows, skeleton.total));
     if (rc == 0)
-        rc = write_file(shared, &rows, ranks, &bytes);
-    if (sc_digest_create(recording, &numbering, &rank, &summary) == 0 && sc_runtime_speaks()) {
+        rc = write_file(shared, &skeleton, &rows, ranks, &bytes);
+    if (digest(recording, &maps, &rank, &numbering, &summary) == 0 && sc_runtime_speaks()) {
         summary.finish_ns = sc_clock_monotonic() - began;
         print_summary(&summary, shared, ranks, rc, bytes);
     }
-    sc_digest_free(&summary);
+    free((void *)summary.paths);
 out:
+    sc_maps_free(&maps);
     sc_catalog_free(&catalog);
     sc_numbering_free(&numbering);
     sc_rank_facts_free(ranks);

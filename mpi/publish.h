@@ -14,4 +14,8 @@
  * as it was. Failures are reported by rank 0. The same status on all ranks. */
 int sc_publish(const struct sc_settings *settings);
 
+/* Notes in the image what host, environment, settings and, once the world is open, MPI say about
+ * the run; on one process. */
+void sc_publish_note_facts(void);
+
 #endif

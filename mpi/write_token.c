@@ -10,25 +10,6 @@
 
 enum { TAG = 77 };
 
-static int write_file(const struct sc_h5api *h5, const char *path, struct sc_h5rows *rows)
-{
-    struct sc_h5_printing printing;
-    struct sc_h5file file;
-    int rc;
-
-    sc_h5_quiet(h5, &printing);
-    rc = sc_h5file_open(h5, path, &file);
-    if (rc == 0) {
-        rc = sc_h5rows_open(rows, h5, file.id, H5P_DEFAULT);
-        if (rc == 0)
-            rc = sc_h5rows_write(rows);
-        sc_h5rows_close(rows);
-        rc = sc_h5file_close(&file, rc);
-    }
-    sc_h5_restore(h5, &printing);
-    return rc;
-}
-
 /* What this rank needs before its turn comes. */
 static int prepare(const char *path, const struct sc_h5_table *tables, size_t count,
                    const struct sc_h5api **h5, struct sc_h5rows **rows)
@@ -62,7 +43,7 @@ int sc_write_token(const char *path, const struct sc_h5_table *tables, size_t co
     int token = token_receive();
 
     if (rc == 0 && token == 0)
-        rc = write_file(h5, path, rows);
+        rc = sc_h5rows_put(rows, h5);
     token_send(token != 0 ? token : rc);
     sc_h5rows_free(rows);
     if (rc == 0 && token == 0)

@@ -114,6 +114,7 @@ static int add_entry(struct sc_totals *t, struct sc_total *e)
 struct sc_waiting {
     struct sc_total entry;
     size_t parts; /* that have not come back yet */
+    size_t seen;  /* of them, by a walk over all parts */
 };
 
 static bool is_done(const struct sc_part *part)
@@ -141,6 +142,7 @@ static int come_back(struct sc_totals *t, struct sc_part *part)
     struct sc_waiting *w = part->waiting;
     int rc = add_part(t, &w->entry, part, part->posted);
 
+    part->waiting = NULL;
     if (--w->parts > 0)
         return rc;
     if (add_entry(t, &w->entry) != 0)
@@ -239,6 +241,26 @@ int sc_account_late(struct sc_totals *t, struct sc_thread *thread, bool is_last)
             rc = SC_ENOMEM;
         if (!is_last)
             use_again(part);
+    }
+    return rc;
+}
+
+int sc_account_save(struct sc_thread *thread, struct sc_string *out)
+{
+    struct sc_cursor c = {0};
+    struct sc_part *part;
+    int rc = 0;
+
+    sc_cursor_renew_parts(&c, thread);
+    while (rc == 0 && (part = sc_cursor_part(&c)) != NULL) {
+        struct sc_waiting *w = part->waiting;
+
+        if (w == NULL || ++w->seen < w->parts)
+            continue;
+        w->seen = 0; /* the last of its parts that are out */
+        w->entry.size_class =
+            sc_size_class(w->entry.sent > w->entry.received ? w->entry.sent : w->entry.received);
+        rc = sc_string_append(out, &w->entry, sizeof w->entry);
     }
     return rc;
 }

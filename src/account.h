@@ -24,6 +24,10 @@ int sc_account_op(struct sc_totals *t, uint32_t path, const struct sc_op *op, bo
 /* Orphans of the thread that have been completed; owner thread, or is_last. */
 int sc_account_late(struct sc_totals *t, struct sc_thread *thread, bool is_last);
 
+/* Owner thread. Appends the entries (struct sc_total) that wait for orphans. 0 or SC_ENOMEM. */
+struct sc_string;
+int sc_account_save(struct sc_thread *thread, struct sc_string *out);
+
 /* At the end: orphans of the thread that were not completed. */
 int sc_account_orphans(struct sc_totals *t, struct sc_thread *thread);
 

@@ -17,15 +17,13 @@
 #include "base.h"
 #include "callpath.h"
 #include "clock.h"
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
-#endif
+#include "image.h"
 
 enum {
     BLOCK = 1 << 20,
     EVENTS_AT = BLOCK / 8, /* see scope.h: regions lie below, at an eighth of the offset */
     FIRST_OPS = 256,
+    FORGOTTEN_OPS = 4096, /* at once, of a recording that does not keep them */
     FIRST_PARTS = 32,
     MANY_PLACES = 8, /* in which an operation with SC_OP_MANY may be kept */
     CACHE_LINE = 64,
@@ -34,7 +32,8 @@ enum {
 struct sc_block {
     struct sc_block *next; /* stored with release */
     char *base;
-    size_t used; /* end of the part that may be used, as offset */
+    size_t used;   /* end of the part that may be used, as offset */
+    bool in_image; /* a window, or sealed */
 };
 
 static struct sc_thread
@@ -52,7 +51,7 @@ static struct {
     bool forget_ops;
     struct sc_thread *threads; /* stored with release */
     struct sc_thread *idle;
-    char *hint; /* where the next block is likely to find room */
+    uint32_t count; /* of threads */
 } buffers = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT, .first_events = 1024};
 
 _Static_assert(sizeof(struct sc_op) == 64, "a call is one cache line");
@@ -60,63 +59,84 @@ _Static_assert(BLOCK % sizeof(struct sc_part) == 0, "parts fill a block");
 
 /* ---- blocks ---- */
 
-static char *map_block(void)
+/* Before them, or in event blocks before the regions, is the head of an extent. */
+size_t sc_buffer_data_at(enum sc_extent_kind kind)
 {
-    const int prot = PROT_READ | PROT_WRITE, flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    char *hint = __atomic_load_n(&buffers.hint, __ATOMIC_RELAXED);
-    char *got = MAP_FAILED;
-    size_t before;
-
-    if (hint != NULL)
-        got = mmap(hint, BLOCK, prot, flags, -1, 0);
-    if (got != MAP_FAILED && (uintptr_t)got % BLOCK != 0) {
-        munmap(got, BLOCK);
-        got = MAP_FAILED;
-    }
-    if (got == MAP_FAILED) {
-        got = mmap(NULL, 2 * (size_t)BLOCK, prot, flags, -1, 0);
-        if (got == MAP_FAILED)
-            return NULL;
-        before = (size_t)(-(uintptr_t)got % BLOCK);
-        if (before > 0)
-            munmap(got, before);
-        munmap(got + before + BLOCK, BLOCK - before);
-        got += before;
-    }
-    __atomic_store_n(&buffers.hint, got - BLOCK, __ATOMIC_RELAXED);
-    return got;
+    return kind == SC_EXTENT_EVENTS ? EVENTS_AT
+           : kind == SC_EXTENT_OPS  ? sizeof(struct sc_op)
+                                    : sizeof(struct sc_part);
 }
 
-/* Faults pages in; where the kernel cannot do it at once they fault at their first use. */
-static void populate(char *from, const char *to)
+/* Owner thread. Appends a block at that address, NULL: none; NULL: no memory. */
+static struct sc_block *append_block(struct sc_lane *lane, char *base, bool in_image, size_t used)
 {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t begin = (uintptr_t)from & ~(page - 1);
-    uintptr_t end = ((uintptr_t)to + page - 1) & ~(page - 1);
-
-    (void)madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
-}
-
-/* Owner thread. Appends a block to the lane; NULL: no memory. */
-static struct sc_block *append_block(struct sc_lane *lane, size_t data_at)
-{
-    struct sc_block *block = calloc(1, sizeof *block);
+    struct sc_block *block = base == NULL ? NULL : calloc(1, sizeof *block);
 
     if (block == NULL)
         return NULL;
-    block->base = map_block();
-    if (block->base == NULL) {
-        free(block);
-        return NULL;
-    }
-    block->used = data_at;
+    block->base = base;
+    block->in_image = in_image;
+    block->used = used;
+    lane->blocks++;
     /* Pairs with the acquire in first_block() and next_block(). */
     if (lane->last == NULL)
         __atomic_store_n(&lane->first, block, __ATOMIC_RELEASE);
     else
         __atomic_store_n(&lane->last->next, block, __ATOMIC_RELEASE);
+    lane->before_last = lane->last;
     lane->last = block;
     return block;
+}
+
+/* What of a new block is taken at once. All of one for parts, since others than its owner write to
+ * it, so that it could not be moved to memory later. */
+static size_t taken_at_once(enum sc_extent_kind kind)
+{
+    return kind == SC_EXTENT_PARTS    ? BLOCK
+           : kind == SC_EXTENT_EVENTS ? EVENTS_AT / 8
+                                      : sizeof(struct sc_extent);
+}
+
+/* Owner thread. A block in the image, or else in memory. */
+static struct sc_block *new_block(struct sc_thread *t, struct sc_lane *lane,
+                                  enum sc_extent_kind kind)
+{
+    char *base = sc_image_window(kind, t->number, lane->blocks, taken_at_once(kind));
+
+    if (base != NULL)
+        return append_block(lane, base, true, sc_buffer_data_at(kind));
+    return append_block(lane, sc_image_map_anonymous(), false, sc_buffer_data_at(kind));
+}
+
+/* Owner thread. The image has no more room: what the block holds goes to memory, which takes its
+ * address. False: there is none of that either. */
+static bool move_to_memory(struct sc_block *b, enum sc_extent_kind kind)
+{
+    const size_t from = sc_buffer_data_at(kind), length = b->used - from;
+    char *copy = sc_image_map_anonymous();
+
+    if (copy == NULL)
+        return false;
+    memcpy(copy + from, b->base + from, length);
+    if (kind == SC_EXTENT_EVENTS)
+        memcpy(copy + from / 8, b->base + from / 8, length / 8);
+    if (!sc_image_move(copy, b->base)) {
+        munmap(copy, BLOCK);
+        return false;
+    }
+    b->in_image = false;
+    return true;
+}
+
+/* Owner thread. Makes [from, to) of a block usable. False: no memory. */
+static bool make_usable(struct sc_block *b, enum sc_extent_kind kind, size_t from, size_t to)
+{
+    if (b->in_image && sc_image_reserve(b->base + from, b->base + to))
+        return true;
+    if (b->in_image && !move_to_memory(b, kind))
+        return false;
+    sc_image_populate(b->base + from, b->base + to);
+    return true;
 }
 
 static void free_blocks(struct sc_block *b)
@@ -131,41 +151,85 @@ static void free_blocks(struct sc_block *b)
 static void free_lane(struct sc_lane *lane)
 {
     free_blocks(lane->first);
-    lane->first = lane->last = NULL;
+    *lane = (struct sc_lane){0};
 }
 
 /* Any thread. The memory goes back, the addresses stay: a late writer does no harm. */
+static void discard_block(struct sc_block *b)
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+
+    if (!b->in_image)
+        madvise(b->base, BLOCK, MADV_DONTNEED);
+    else if (mmap(b->base, BLOCK, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED)
+        b->in_image = false;
+}
+
 static void discard_lane(struct sc_lane *lane)
 {
     for (struct sc_block *b = __atomic_load_n(&lane->first, __ATOMIC_ACQUIRE); b != NULL;
          b = __atomic_load_n(&b->next, __ATOMIC_ACQUIRE))
-        madvise(b->base, BLOCK, MADV_DONTNEED);
+        discard_block(b);
+}
+
+/* Whether nobody will write to a block of parts any more. */
+static bool is_settled(const struct sc_block *b)
+{
+    const struct sc_part *part = (const void *)(b->base + sc_buffer_data_at(SC_EXTENT_PARTS));
+
+    for (; (const char *)part < b->base + BLOCK; part++)
+        if (__atomic_load_n(&part->state, __ATOMIC_ACQUIRE) != SC_PART_DONE)
+            return false;
+    return true;
+}
+
+/* Owner thread. The block of a full lane whose memory is not needed any more, NULL: none. Requests
+ * of the last block of parts are likely to be under way. */
+static struct sc_block *to_be_sealed(const struct sc_lane *lane, enum sc_extent_kind kind)
+{
+    struct sc_block *b = kind == SC_EXTENT_PARTS ? lane->before_last : lane->last;
+
+    if (b == NULL || !b->in_image || (kind == SC_EXTENT_PARTS && !is_settled(b)))
+        return NULL;
+    return b;
+}
+
+/* Owner thread. Another block for a lane whose last one is full: memory of one that goes to the
+ * file, or a new one. */
+static struct sc_block *next_block(struct sc_thread *t, struct sc_lane *lane,
+                                   enum sc_extent_kind kind)
+{
+    struct sc_block *full = to_be_sealed(lane, kind);
+    char *base = full == NULL ? NULL : sc_image_seal(full->base, lane->blocks);
+
+    if (base == NULL)
+        return new_block(t, lane, kind);
+    return append_block(lane, base, true, BLOCK);
 }
 
 /* Owner thread. Makes more of the lane usable; gives the block that now has room, NULL: no memory.
  */
-static struct sc_block *extend(struct sc_thread *t, struct sc_lane *lane, size_t data_at,
+static struct sc_block *extend(struct sc_thread *t, struct sc_lane *lane, enum sc_extent_kind kind,
                                size_t first_bytes)
 {
+    const size_t data = sc_buffer_data_at(kind);
     struct sc_block *b = lane->last;
     size_t from, to;
-    bool is_first;
 
     if (b == NULL || b->used == BLOCK)
-        b = append_block(lane, data_at);
-    if (b == NULL)
-        return NULL;
-    is_first = b == lane->first;
+        b = next_block(t, lane, kind);
+    if (b == NULL || b->used == BLOCK)
+        return b;
     from = b->used;
-    to = !is_first         ? BLOCK
-         : from == data_at ? data_at + first_bytes
-                           : data_at + 2 * (from - data_at);
+    to = b != lane->first ? BLOCK : from == data ? data + first_bytes : data + 2 * (from - data);
     if (to > BLOCK || to < from)
         to = BLOCK;
-    populate(b->base + from, b->base + to);
+    if (!make_usable(b, kind, from, to))
+        return NULL;
     sc_count(&t->counts.memory_bytes, to - from);
-    if (data_at == EVENTS_AT) {
-        populate(b->base + from / 8, b->base + to / 8);
+    if (kind == SC_EXTENT_EVENTS) {
+        if (!make_usable(b, kind, from / 8, to / 8))
+            return NULL;
         sc_count(&t->counts.memory_bytes, (to - from) / 8);
     }
     b->used = to;
@@ -183,12 +247,16 @@ static void begin_generation(struct sc_thread *t, unsigned generation)
     free_blocks(t->stale);
     t->retired = NULL;
     t->stale = t->parts.first;
-    t->parts.first = t->parts.last = NULL;
+    t->parts = (struct sc_lane){0};
     t->part_limit = t->part_free = NULL;
     __atomic_store_n(&t->part_next, NULL, __ATOMIC_RELAXED);
     __atomic_store_n(&t->late, NULL, __ATOMIC_RELAXED);
     memset(t->many, 0, sizeof t->many);
     t->inside = NULL;
+    for (int i = 0; i < 2; i++)
+        free(t->totals[i].at);
+    memset(t->totals, 0, sizeof t->totals);
+    t->totals_number = 0;
     sc_callpath_free(t->callpath);
     t->callpath = NULL;
     memset(&t->counts, 0, sizeof t->counts);
@@ -248,6 +316,7 @@ static struct sc_thread *take_thread(void)
     if (t == NULL)
         return NULL;
     memset(t, 0, sizeof *t);
+    t->number = buffers.count++;
     t->next_thread = buffers.threads;
     /* Pairs with the acquire in sc_buffer_next_thread(). */
     __atomic_store_n(&buffers.threads, t, __ATOMIC_RELEASE);
@@ -307,7 +376,8 @@ bool sc_buffer_grow_events(struct sc_thread *t)
     int saved = errno;
     size_t first = __atomic_load_n(&buffers.first_events, __ATOMIC_RELAXED);
     struct sc_block *last = t->events.last;
-    struct sc_block *b = extend(t, &t->events, EVENTS_AT, first * sizeof(struct scope_event_1_));
+    struct sc_block *b =
+        extend(t, &t->events, SC_EXTENT_EVENTS, first * sizeof(struct scope_event_1_));
 
     errno = saved;
     if (b == NULL)
@@ -328,7 +398,7 @@ static void retire_blocks(struct sc_thread *t)
     __atomic_store_n(&t->ops.first, t->ops.last, __ATOMIC_RELEASE);
     for (; b != t->ops.last; b = next) {
         next = b->next;
-        madvise(b->base, BLOCK, MADV_DONTNEED);
+        discard_block(b);
         __atomic_store_n(&b->next, t->retired, __ATOMIC_RELEASE);
         t->retired = b;
     }
@@ -350,12 +420,13 @@ static struct sc_part *take_part(struct sc_thread *t)
     }
     if (t->part_next == t->part_limit) {
         before = sc_clock_cpu();
-        b = extend(t, &t->parts, 0, FIRST_PARTS * sizeof *part);
+        b = extend(t, &t->parts, SC_EXTENT_PARTS, FIRST_PARTS * sizeof *part);
         errno = saved;
         if (b == NULL)
             return NULL;
         if (b != last)
-            __atomic_store_n(&t->part_next, (void *)b->base, __ATOMIC_RELEASE);
+            __atomic_store_n(&t->part_next, (void *)(b->base + sc_buffer_data_at(SC_EXTENT_PARTS)),
+                             __ATOMIC_RELEASE);
         t->part_limit = (void *)(b->base + b->used);
         sc_count(&t->counts.own_memory_ns, (uint64_t)(sc_clock_cpu() - before));
     }
@@ -400,10 +471,27 @@ void sc_part_done(struct sc_part *part)
 
 /* ---- operations that are forgotten or only counted ---- */
 
+/* The totals of all operations so far go to the image. */
+static void store_totals(struct sc_thread *t, struct sc_block *b)
+{
+    struct sc_extent *head = (struct sc_extent *)(void *)b->base;
+    struct sc_string bytes = {0};
+    uint64_t number = t->totals_number + 1;
+
+    if (sc_callpath_save(t->callpath, t, &bytes) == 0 &&
+        sc_image_store(&t->totals[number % 2], t->number, number, bytes.data, bytes.length)) {
+        t->totals_number = number;
+        /* From here on these totals count, and until they are gone the operations do not. */
+        __atomic_store_n(&head->totals, number | SC_FORGETTING, __ATOMIC_RELEASE);
+    }
+    sc_string_free(&bytes);
+}
+
 /* Makes totals of the operations so far; their room is free again. */
 static void forget_ops(struct sc_thread *t)
 {
     struct sc_block *b = t->ops.last;
+    struct sc_extent *head = (struct sc_extent *)(void *)b->base;
 
     sc_clock_calibrate();
     if (t->callpath == NULL)
@@ -412,10 +500,16 @@ static void forget_ops(struct sc_thread *t)
         sc_count(&t->counts.lost, 1);
     else
         sc_callpath_forget_ops(t->callpath);
+    if (b->in_image && t->callpath != NULL)
+        store_totals(t, b);
     memset(t->many, 0, sizeof t->many);
     retire_blocks(t);
-    memset(b->base, 0, b->used);
-    __atomic_store_n(&t->op_next, (void *)b->base, __ATOMIC_RELEASE);
+    memset(b->base + sc_buffer_data_at(SC_EXTENT_OPS), 0,
+           b->used - sc_buffer_data_at(SC_EXTENT_OPS));
+    if (b->in_image)
+        __atomic_store_n(&head->totals, t->totals_number, __ATOMIC_RELEASE);
+    __atomic_store_n(&t->op_next, (void *)(b->base + sc_buffer_data_at(SC_EXTENT_OPS)),
+                     __ATOMIC_RELEASE);
 }
 
 bool sc_buffer_grow_ops(struct sc_thread *t)
@@ -425,15 +519,17 @@ bool sc_buffer_grow_ops(struct sc_thread *t)
     struct sc_block *last = t->ops.last;
     struct sc_block *b = last;
 
-    if (last != NULL && !sc_buffer_keeps_ops())
+    if (last != NULL && !sc_buffer_keeps_ops() &&
+        last->used >= FORGOTTEN_OPS * sizeof(struct sc_op))
         forget_ops(t);
     else
-        b = extend(t, &t->ops, 0, FIRST_OPS * sizeof(struct sc_op));
+        b = extend(t, &t->ops, SC_EXTENT_OPS, FIRST_OPS * sizeof(struct sc_op));
     errno = saved;
     if (b == NULL)
         return false;
     if (b != last)
-        __atomic_store_n(&t->op_next, (void *)b->base, __ATOMIC_RELEASE);
+        __atomic_store_n(&t->op_next, (void *)(b->base + sc_buffer_data_at(SC_EXTENT_OPS)),
+                         __ATOMIC_RELEASE);
     offer(t, b->base + b->used, true);
     sc_count(&t->counts.own_memory_ns, (uint64_t)(sc_clock_cpu() - before));
     return true;
@@ -546,10 +642,58 @@ void sc_buffer_stop(void)
     pthread_mutex_unlock(&buffers.lock);
 }
 
+void sc_buffer_forked(void)
+{
+    pthread_mutex_init(&buffers.lock, NULL);
+    buffers.generation++;
+    withdraw_limits();
+}
+
+/* ---- lanes of another process ---- */
+
+void sc_buffer_restore(void)
+{
+    sc_buffer_start();
+    buffers.idle = NULL;
+    for (struct sc_thread *t = buffers.threads; t != NULL; t = t->next_thread) {
+        begin_generation(t, 0);
+        t->next_idle = buffers.idle; /* made first, taken first: in the same order each time */
+        buffers.idle = t;
+    }
+}
+
+struct sc_thread *sc_buffer_restore_thread(void)
+{
+    struct sc_thread *t = take_thread();
+
+    if (t != NULL) {
+        begin_generation(t, buffers.generation);
+        sc_count(&t->counts.threads, 1);
+    }
+    return t;
+}
+
+bool sc_buffer_restore_block(struct sc_thread *t, enum sc_extent_kind kind, char *base)
+{
+    struct sc_lane *lane = kind == SC_EXTENT_EVENTS ? &t->events
+                           : kind == SC_EXTENT_OPS  ? &t->ops
+                                                    : &t->parts;
+
+    if (append_block(lane, base, false, BLOCK) == NULL)
+        return false;
+    if (kind == SC_EXTENT_EVENTS)
+        t->hot.next = (void *)(base + BLOCK);
+    else if (kind == SC_EXTENT_OPS)
+        t->op_next = (void *)(base + BLOCK);
+    else
+        t->part_next = (void *)(base + BLOCK);
+    return true;
+}
+
 /* ---- reading ---- */
 
 /* Moves to the lane's first block, or on from a block that is read to its end. */
-static bool enter_block(struct sc_cursor *c, size_t data_at)
+static bool enter_block(struct sc_cursor *c, enum sc_extent_kind kind)
 {
     struct sc_block *next;
 
@@ -559,32 +703,32 @@ static bool enter_block(struct sc_cursor *c, size_t data_at)
     if (next == NULL)
         return false;
     c->block = next;
-    c->at = next->base + data_at;
+    c->at = next->base + sc_buffer_data_at(kind);
     return true;
 }
 
-static void renew(struct sc_cursor *c, struct sc_lane *lane, size_t data_at, char *end)
+static void renew(struct sc_cursor *c, struct sc_lane *lane, enum sc_extent_kind kind, char *end)
 {
     c->end = end;
     if (c->block != NULL || end == NULL)
         return;
     c->block = __atomic_load_n(&lane->first, __ATOMIC_ACQUIRE);
-    c->at = c->block->base + data_at;
+    c->at = c->block->base + sc_buffer_data_at(kind);
 }
 
 void sc_cursor_renew_events(struct sc_cursor *c, struct sc_thread *t)
 {
-    renew(c, &t->events, EVENTS_AT, (char *)__atomic_load_n(&t->hot.next, __ATOMIC_ACQUIRE));
+    renew(c, &t->events, SC_EXTENT_EVENTS, (char *)__atomic_load_n(&t->hot.next, __ATOMIC_ACQUIRE));
 }
 
 void sc_cursor_renew_ops(struct sc_cursor *c, struct sc_thread *t)
 {
-    renew(c, &t->ops, 0, (char *)__atomic_load_n(&t->op_next, __ATOMIC_ACQUIRE));
+    renew(c, &t->ops, SC_EXTENT_OPS, (char *)__atomic_load_n(&t->op_next, __ATOMIC_ACQUIRE));
 }
 
 struct scope_event_1_ *sc_cursor_event(struct sc_cursor *c)
 {
-    while (c->at != c->end && enter_block(c, EVENTS_AT) && c->at != c->end) {
+    while (c->at != c->end && enter_block(c, SC_EXTENT_EVENTS) && c->at != c->end) {
         struct scope_event_1_ *e = (struct scope_event_1_ *)(void *)c->at;
         c->at += sizeof *e;
         if (sc_event_start(e) != 0 && sc_event_region(e) != SC_REGION_VOID)
@@ -595,7 +739,7 @@ struct scope_event_1_ *sc_cursor_event(struct sc_cursor *c)
 
 struct sc_op *sc_cursor_op(struct sc_cursor *c)
 {
-    while (c->at != c->end && enter_block(c, 0) && c->at != c->end) {
+    while (c->at != c->end && enter_block(c, SC_EXTENT_OPS) && c->at != c->end) {
         struct sc_op *op = (struct sc_op *)(void *)c->at;
         c->at += sizeof *op;
         /* Pairs with the release that ends an operation: its other fields are there. */
@@ -607,14 +751,14 @@ struct sc_op *sc_cursor_op(struct sc_cursor *c)
 
 void sc_cursor_renew_parts(struct sc_cursor *c, struct sc_thread *t)
 {
-    renew(c, &t->parts, 0, (char *)__atomic_load_n(&t->part_next, __ATOMIC_ACQUIRE));
+    renew(c, &t->parts, SC_EXTENT_PARTS, (char *)__atomic_load_n(&t->part_next, __ATOMIC_ACQUIRE));
 }
 
 struct sc_part *sc_cursor_part(struct sc_cursor *c)
 {
     struct sc_part *part;
 
-    if (c->at == c->end || !enter_block(c, 0) || c->at == c->end)
+    if (c->at == c->end || !enter_block(c, SC_EXTENT_PARTS) || c->at == c->end)
         return NULL;
     part = (struct sc_part *)(void *)c->at;
     c->at += sizeof *part;

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "image.h"
+
 #define SCOPE_NO_INLINE
 #include "scope.h"
 #undef SCOPE_NO_INLINE
@@ -107,6 +109,8 @@ struct sc_block; /* one 1 MiB block of a lane */
 struct sc_lane {
     struct sc_block *first;
     struct sc_block *last;
+    struct sc_block *before_last;
+    uint64_t blocks; /* that it ever had */
 };
 
 /* What the slow paths counted for one thread; the names are those of struct sc_row_rank. Written by
@@ -144,6 +148,7 @@ struct sc_thread {
      * deeper. */
     void *inside;
     unsigned generation;           /* of the recording its lanes belong to */
+    uint32_t number;               /* 0, 1, ... in order of making */
     struct scope_event_1_ *hidden; /* open events while lost_depth > 0 */
     uint64_t lost_depth;           /* open calls that found no memory */
     struct sc_lane events;
@@ -152,6 +157,8 @@ struct sc_thread {
     struct sc_block *retired; /* op blocks given up while a drain may look at them */
     struct sc_block *stale;   /* parts of the recording before, which a late completion may touch */
     struct sc_counts counts;
+    struct sc_image_place totals[2]; /* of operations that were forgotten, in turn */
+    uint64_t totals_number;
     struct sc_callpath *callpath;  /* replay of this thread so far; callpath.h */
     struct sc_thread *next_thread; /* registry of all, never shortened */
     struct sc_thread *next_idle;
@@ -160,6 +167,9 @@ struct sc_thread {
 /* Starts a recording: every thread that records from here on begins with empty lanes. The caller
  * makes sure that no other recording runs. */
 void sc_buffer_start(void);
+
+/* In a child after fork(): what was recorded is the parent's, its memory in part as well. */
+void sc_buffer_forked(void);
 
 /* Ends it: what later arrives from threads that did not notice is thrown away; memory goes back. */
 void sc_buffer_stop(void);
@@ -177,6 +187,16 @@ struct sc_thread *sc_buffer_next_thread(struct sc_thread *after);
  * is used up. */
 void sc_buffer_policy(size_t first_events, bool keep_ops);
 bool sc_buffer_keeps_ops(void);
+
+/* For a process that records nothing: its lanes become those that another one left. Makes what is
+ * there the past, then makes a thread, NULL: no memory, then appends blocks to its lanes in order,
+ * of which nothing but zeros is behind the last record. False: no memory. */
+void sc_buffer_restore(void);
+struct sc_thread *sc_buffer_restore_thread(void);
+bool sc_buffer_restore_block(struct sc_thread *t, enum sc_extent_kind kind, char *base);
+
+/* Where the records of a lane begin in each of its blocks. */
+size_t sc_buffer_data_at(enum sc_extent_kind kind);
 
 /* Owner thread. Room for one more event or operation behind t->hot.next or t->op_next; false: no
  * memory. Not while an operation of the thread is under way. */

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "account.h"
 #include "base.h"
@@ -255,10 +256,15 @@ int sc_callpath_replay(struct sc_callpath *cp, struct sc_thread *t, uint64_t las
 
 void sc_callpath_forget_ops(struct sc_callpath *cp)
 {
+    const struct frame *last = cp->depth > 0 ? &cp->stack[cp->depth - 1] : NULL;
+
+    /* An operation has ended, whatever comes next, and is to be in what is saved now. */
+    if (last != NULL && last->event == NULL)
+        leave_until(cp, last->end, 0);
     cp->ops = (struct sc_cursor){0};
 }
 
-/* ---- results ---- */
+/* ---- totals that outlive the process ---- */
 
 static void add_path(struct sc_path *to, const struct sc_path *from)
 {
@@ -270,6 +276,109 @@ static void add_path(struct sc_path *to, const struct sc_path *from)
     if (from->maximum > to->maximum)
         to->maximum = from->maximum;
 }
+
+struct saved {
+    uint64_t paths, totals, peers;
+};
+
+int sc_callpath_save(const struct sc_callpath *cp, struct sc_thread *t, struct sc_string *out)
+{
+    struct saved head = {cp->path_count, cp->totals.count, cp->totals.peer_count};
+    int rc = sc_string_append(out, &head, sizeof head);
+
+    if (rc == 0)
+        rc = sc_string_append(out, cp->paths, cp->path_count * sizeof *cp->paths);
+    if (rc == 0)
+        rc = sc_string_append(out, cp->totals.peer, head.peers * sizeof *cp->totals.peer);
+    if (rc == 0)
+        rc = sc_string_append(out, cp->totals.total, head.totals * sizeof *cp->totals.total);
+    return rc == 0 ? sc_account_save(t, out) : rc;
+}
+
+/* Paths of operations have their numbers; those of events are counted from the events. */
+static int restore_path(struct sc_callpath *cp, const struct sc_path *saved, uint32_t *map,
+                        size_t i, const struct sc_saved_limits *limits)
+{
+    int32_t parent = saved->parent < 0 ? -1 : (int32_t)map[saved->parent];
+    uint32_t region = limits->region[saved->region];
+    int64_t to = path_of(cp, parent, region);
+
+    if (to < 0)
+        return SC_ENOMEM;
+    map[i] = (uint32_t)to;
+    if (sc_region_get(region)->kind != SC_REGION_MPI)
+        return 0;
+    add_path(&cp->paths[to], saved);
+    if (parent >= 0)
+        cp->paths[parent].exclusive -= saved->total;
+    return 0;
+}
+
+static int32_t limited(int32_t number, size_t count)
+{
+    return number >= 0 && (size_t)number < count ? number : -1;
+}
+
+static int restore_total(struct sc_callpath *cp, struct sc_total total, const uint32_t *map,
+                         const struct sc_saved_limits *limits)
+{
+    if (total.total < 0 || total.await < 0 || total.in_flight < 0 || total.maximum < 0 ||
+        (total.calls > 0 && (total.minimum < 0 || total.minimum > total.maximum)))
+        return 0;
+    total.path = map[total.path];
+    if (total.size_class > 64)
+        return 0;
+    total.comm = limited(total.comm, limits->comms);
+    total.object = limited(total.object, limits->objects);
+    total.site = limited(total.site, limits->sites);
+    return sc_totals_add(&cp->totals, &total);
+}
+
+int sc_callpath_restore(struct sc_callpath *cp, const char *bytes, size_t length,
+                        const struct sc_saved_limits *limits)
+{
+    struct saved head;
+    struct sc_path path;
+    struct sc_peer peer;
+    struct sc_total total;
+    uint32_t *map;
+    const char *at = bytes + sizeof head;
+    int rc = 0;
+
+    if (length < sizeof head)
+        return SC_EFORMAT;
+    memcpy(&head, bytes, sizeof head);
+    length -= sizeof head;
+    if (head.paths > length / sizeof path || head.peers > length / sizeof peer ||
+        head.paths * sizeof path + head.peers * sizeof peer > length)
+        return SC_EFORMAT;
+    map = malloc((head.paths + 1) * sizeof *map);
+    if (map == NULL)
+        return SC_ENOMEM;
+    for (size_t i = 0; rc == 0 && i < head.paths; i++, at += sizeof path) {
+        memcpy(&path, at, sizeof path);
+        rc = path.region >= limits->regions || path.parent < -1 || path.parent >= (int64_t)i ||
+                     path.total < 0 || path.maximum < 0 ||
+                     (path.calls > 0 && (path.minimum < 0 || path.minimum > path.maximum))
+                 ? SC_EFORMAT
+                 : restore_path(cp, &path, map, i, limits);
+    }
+    for (size_t i = 0; rc == 0 && i < head.peers; i++, at += sizeof peer) {
+        memcpy(&peer, at, sizeof peer);
+        if (peer.peer < 0 || (limits->ranks >= 0 && peer.peer >= limits->ranks))
+            peer.peer = -1;
+        rc = sc_totals_add_peer(&cp->totals, &peer);
+    }
+    for (; rc == 0 && (size_t)(bytes + sizeof head + length - at) >= sizeof total;
+         at += sizeof total) {
+        memcpy(&total, at, sizeof total);
+        rc = total.path >= head.paths ? SC_EFORMAT : restore_total(cp, total, map, limits);
+    }
+    free(map);
+    return rc;
+}
+
+/* ---- results ---- */
 
 int sc_callpath_merge(struct sc_callpath *dst, const struct sc_callpath *src)
 {

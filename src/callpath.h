@@ -35,6 +35,22 @@ int sc_callpath_replay(struct sc_callpath *cp, struct sc_thread *t, uint64_t las
 /* The operation lane starts anew after all of it was replayed. */
 void sc_callpath_forget_ops(struct sc_callpath *cp);
 
+/* Appends what operations have added up to so far, with those that wait for their parts. 0 or
+ * SC_ENOMEM. */
+struct sc_string;
+int sc_callpath_save(const struct sc_callpath *cp, struct sc_thread *t, struct sc_string *out);
+
+/* Adds what was saved, by another process, to a callpath that is empty. Regions are numbered by
+ * region[], other numbers that are not below their limit become -1. SC_EFORMAT: it makes no sense.
+ */
+struct sc_saved_limits {
+    const uint32_t *region;
+    size_t regions, comms, objects, sites;
+    int32_t ranks; /* -1: not known */
+};
+int sc_callpath_restore(struct sc_callpath *cp, const char *bytes, size_t length,
+                        const struct sc_saved_limits *limits);
+
 /* Adds what src has, all of it replayed to its end, to dst. 0 or SC_ENOMEM. */
 int sc_callpath_merge(struct sc_callpath *dst, const struct sc_callpath *src);
 

@@ -18,18 +18,13 @@ __extension__ typedef __int128 int128;
 
 enum source { SOURCE_INLINE, SOURCE_SYSTEM, SOURCE_TEST };
 
-struct point {
-    uint64_t ticks;
-    int64_t ns;
-};
-
 enum { SCALE_BITS = 48 };
 
 static struct {
     enum source source;
     uint64_t test_step;
     uint64_t test_now;
-    struct point first;
+    struct sc_clock_point first;
     int64_t scale; /* ns per tick, times 2^SCALE_BITS */
 } clk = {.source = SOURCE_SYSTEM, .scale = (int64_t)1 << SCALE_BITS};
 
@@ -88,9 +83,9 @@ static bool counter_is_vouched_for(void)
 }
 
 /* The reading with the least time around it out of several. */
-static struct point take_point(void)
+struct sc_clock_point sc_clock_point(void)
 {
-    struct point best = {0, 0};
+    struct sc_clock_point best = {0, 0};
     uint64_t least = UINT64_MAX;
 
     if (source() == SOURCE_TEST)
@@ -120,22 +115,54 @@ void sc_clock_start(void)
         __atomic_store_n(&clk.test_now, 0, __ATOMIC_RELAXED);
     }
     __atomic_store_n(&clk.source, chosen, __ATOMIC_RELAXED);
-    clk.first = take_point();
+    clk.first = sc_clock_point();
+}
+
+/* Whether two points make a clock, of 100 kHz to 1 THz. */
+static bool fits(struct sc_clock_point first, struct sc_clock_point second)
+{
+    const double ticks = (double)second.ticks - (double)first.ticks;
+    const double ns = (double)second.ns - (double)first.ns;
+
+    return ticks > 0 && ns > 0 && ticks < ns * 1e3 && ns < ticks * 1e4;
+}
+
+/* Conversions go through the first point and this one, unless it is none. */
+static void use_point(struct sc_clock_point now)
+{
+    if (!fits(clk.first, now))
+        return;
+    __atomic_store_n(&clk.scale,
+                     (int64_t)((((int128)now.ns - clk.first.ns) << SCALE_BITS) /
+                               (int128)(now.ticks - clk.first.ticks)),
+                     __ATOMIC_RELAXED);
 }
 
 void sc_clock_calibrate(void)
 {
-    struct point now;
+    if (source() == SOURCE_INLINE)
+        use_point(sc_clock_point());
+}
 
-    if (source() != SOURCE_INLINE)
-        return;
-    now = take_point();
-    if (now.ticks <= clk.first.ticks || now.ns <= clk.first.ns)
-        return;
-    __atomic_store_n(&clk.scale,
-                     (int64_t)(((int128)(now.ns - clk.first.ns) << SCALE_BITS) /
-                               (int128)(now.ticks - clk.first.ticks)),
+struct sc_clock_point sc_clock_first(void)
+{
+    return clk.first;
+}
+
+void sc_clock_restore(struct sc_clock_point first, struct sc_clock_point second, bool can_go_on)
+{
+    static struct sc_clock_point now; /* one: what is read twice has the same times again */
+
+    __atomic_store_n(&clk.source, counter_is_vouched_for() ? SOURCE_INLINE : SOURCE_SYSTEM,
                      __ATOMIC_RELAXED);
+    clk.scale = (int64_t)1 << SCALE_BITS;
+    clk.first = first;
+    if (can_go_on && source() == SOURCE_INLINE) {
+        if (now.ticks == 0)
+            now = sc_clock_point();
+        second = now;
+    }
+    use_point(second);
 }
 
 bool sc_clock_is_inline(void)
@@ -170,7 +197,10 @@ int64_t sc_clock_ns(uint64_t ticks)
     int64_t delta = (int64_t)(ticks - clk.first.ticks);
     int64_t scale = __atomic_load_n(&clk.scale, __ATOMIC_RELAXED);
 
-    return clk.first.ns + (int64_t)(((int128)delta * scale) >> SCALE_BITS);
+    const int128 ns = clk.first.ns + (((int128)delta * scale) >> SCALE_BITS);
+    const int128 most = (int128)1 << 61; /* differences are numbers, too */
+
+    return (int64_t)(ns > most ? most : ns < -most ? -most : ns);
 }
 
 double sc_clock_length(double ticks)

@@ -21,6 +21,18 @@ void sc_clock_start(void);
  * of them conversions of one tick differ by no more than the error of a point. */
 void sc_clock_calibrate(void);
 
+/* Ticks and ns of CLOCK_MONOTONIC at one moment: now, or when the clock was started. */
+struct sc_clock_point {
+    uint64_t ticks;
+    int64_t ns;
+};
+struct sc_clock_point sc_clock_point(void);
+struct sc_clock_point sc_clock_first(void);
+
+/* Conversions are those of another process from here on. can_go_on: it ran the same counter, on
+ * this machine since its last start, so that a better second point can be taken now. One thread. */
+void sc_clock_restore(struct sc_clock_point first, struct sc_clock_point second, bool can_go_on);
+
 /* Any thread. True when the inline path's scope_ticks_() is the chosen source. */
 bool sc_clock_is_inline(void);
 

@@ -339,19 +339,21 @@ static int open_column(struct sc_h5read *f, enum sc_dataset id, bool *extent_kno
 }
 
 /* Whether every part of the path is a link; H5Lexists() wants the parts before the last to exist.
- */
-static bool exists(const struct sc_h5read *f, const char *name)
+ * -1: a group on the way cannot be read. */
+static int exists(const struct sc_h5read *f, const char *name)
 {
+    htri_t there;
     char part[64];
 
     for (const char *slash = name; slash != NULL;) {
         slash = strchr(slash + 1, '/');
         snprintf(part, sizeof part, "%.*s", slash == NULL ? (int)strlen(name) : (int)(slash - name),
                  name);
-        if (f->h5->H5Lexists(f->guard.file, part, H5P_DEFAULT) <= 0)
-            return false;
+        there = f->h5->H5Lexists(f->guard.file, part, H5P_DEFAULT);
+        if (there <= 0)
+            return there;
     }
-    return f->h5->H5Oexists_by_name(f->guard.file, name, H5P_DEFAULT) > 0;
+    return f->h5->H5Oexists_by_name(f->guard.file, name, H5P_DEFAULT);
 }
 
 static int open_columns(struct sc_h5read *f)
@@ -362,12 +364,16 @@ static int open_columns(struct sc_h5read *f)
     for (int i = 0; rc == 0 && i < SC_DS_COUNT; i++) {
         bool needed =
             datasets[i].need == NEED_CORE || (datasets[i].need == NEED_SCOPE && f->version > 0);
+        int there;
 
         if (f->version == 0 &&
             strncmp(datasets[i].name, SC_G_SCOPE "/", strlen(SC_G_SCOPE "/")) == 0)
             continue;
-        if (exists(f, datasets[i].name))
+        there = exists(f, datasets[i].name);
+        if (there > 0)
             rc = open_column(f, (enum sc_dataset)i, &known[datasets[i].extent]);
+        else if (there < 0)
+            rc = sc_h5read_damaged(f, "the group of %s cannot be read", datasets[i].name);
         else if (needed)
             rc = sc_h5read_damaged(f, "it lacks %s", datasets[i].name);
     }
@@ -450,7 +456,7 @@ static int read_metadata(struct sc_h5read *f)
 {
     const struct sc_h5api *h5 = f->h5;
     hid_t group =
-        exists(f, SC_G_METADATA) ? h5->H5Gopen2(f->guard.file, SC_G_METADATA, H5P_DEFAULT) : -1;
+        exists(f, SC_G_METADATA) > 0 ? h5->H5Gopen2(f->guard.file, SC_G_METADATA, H5P_DEFAULT) : -1;
     int count = group < 0 ? -1 : h5->H5Aget_num_attrs(group);
     int rc = 0;
 
@@ -523,9 +529,10 @@ static int check_layout(struct sc_h5read *f)
 {
     const struct sc_h5api *h5 = f->h5;
     hid_t root = h5->H5Oopen(f->guard.file, "/", H5P_DEFAULT);
-    hid_t attribute = root >= 0 && h5->H5Aexists(root, SC_A_LAYOUT) > 0
-                          ? h5->H5Aopen(root, SC_A_LAYOUT, H5P_DEFAULT)
-                          : -1;
+    hid_t attribute =
+        root >= 0 && attributes_are_sound(f, root) && h5->H5Aexists(root, SC_A_LAYOUT) > 0
+            ? h5->H5Aopen(root, SC_A_LAYOUT, H5P_DEFAULT)
+            : -1;
     scope_metadata m = {0};
     int rc = attribute < 0 ? -1 : sc_h5meta_read(h5, attribute, f->bytes, &m);
 
@@ -546,10 +553,11 @@ static int check_layout(struct sc_h5read *f)
 static int check_version(struct sc_h5read *f)
 {
     int64_t value = 0;
+    int there = exists(f, SC_G_SCOPE);
 
-    if (!exists(f, SC_G_SCOPE))
+    if (there == 0)
         return 0;
-    if (integer_attribute(f, SC_G_SCOPE, SC_A_VERSION, &value) != 1 || value < 1)
+    if (there < 0 || integer_attribute(f, SC_G_SCOPE, SC_A_VERSION, &value) != 1 || value < 1)
         return sc_h5read_damaged(f, "the version of " SC_G_SCOPE " cannot be read");
     if (value > SC_SCOPE_VERSION)
         return sc_fail(SC_EFORMAT,

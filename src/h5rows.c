@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "h5element.h"
+#include "h5file.h"
 
 size_t sc_h5_element_size(const char *dataset)
 {
@@ -261,4 +262,23 @@ void sc_h5rows_close(struct sc_h5rows *rows)
             h5->H5Dclose(column->dataset);
         column->type = column->space = column->dataset = -1;
     }
+}
+
+int sc_h5rows_put(struct sc_h5rows *rows, const struct sc_h5api *h5)
+{
+    struct sc_h5_printing printing;
+    struct sc_h5file file;
+    int rc;
+
+    sc_h5_quiet(h5, &printing);
+    rc = sc_h5file_open(h5, rows->path, &file);
+    if (rc == 0) {
+        rc = sc_h5rows_open(rows, h5, file.id, H5P_DEFAULT);
+        if (rc == 0)
+            rc = sc_h5rows_write(rows);
+        sc_h5rows_close(rows);
+        rc = sc_h5file_close(&file, rc);
+    }
+    sc_h5_restore(h5, &printing);
+    return rc;
 }

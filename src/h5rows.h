@@ -44,6 +44,9 @@ void sc_h5rows_close(struct sc_h5rows *rows);
 /* Writes all rows, up to the first failure. No process waits for another in here. 0 or SC_EIO. */
 int sc_h5rows_write(struct sc_h5rows *rows);
 
+/* All of that alone: the rows go into the file they were created for. 0 or SC_EIO. */
+int sc_h5rows_put(struct sc_h5rows *rows, const struct sc_h5api *h5);
+
 /* Windows that a process needs for its rows of a table. */
 uint64_t sc_h5_table_rounds(const struct sc_h5_table *t);
 

@@ -80,20 +80,43 @@ static int number_in(const struct sc_string *environment, const char *name)
 }
 
 /* The first source that names a rank its own size does not contradict counts. */
+static void ask_sources(const struct sc_string *environment, int *rank, int *size)
+{
+    for (size_t i = 0; i < SOURCE_COUNT && *rank < 0; i++) {
+        const int r = number_in(environment, sources[i].rank);
+        const int n = number_in(environment, sources[i].size);
+        if (r < 0 || (n >= 0 && r >= n))
+            continue;
+        *rank = r;
+        *size = n;
+    }
+}
+
+/*
+ * Where others know nothing, or (PMIX_RANK) the same rank but no size, a task of srun knows both.
+ * Only srun sets the number of tasks; SLURM_PROCID alone is also in a batch script, where whatever
+ * it starts sees 0.
+ */
+static void ask_slurm(const struct sc_string *environment, int *rank, int *size)
+{
+    const int r = number_in(environment, "SLURM_PROCID");
+    const int n = number_in(environment, "SLURM_STEP_NUM_TASKS");
+
+    if (r < 0 || r >= n || (*rank >= 0 && (*rank != r || *size >= 0)))
+        return;
+    *rank = r;
+    *size = n;
+}
+
 static void ask(int *rank, int *size)
 {
     struct sc_string environment = {0};
 
     *rank = *size = -1;
-    if (first_environment(&environment) == 0)
-        for (size_t i = 0; i < SOURCE_COUNT && *rank < 0; i++) {
-            const int r = number_in(&environment, sources[i].rank);
-            const int n = number_in(&environment, sources[i].size);
-            if (r < 0 || (n >= 0 && r >= n))
-                continue;
-            *rank = r;
-            *size = n;
-        }
+    if (first_environment(&environment) == 0) {
+        ask_sources(&environment, rank, size);
+        ask_slurm(&environment, rank, size);
+    }
     sc_string_free(&environment);
 }
 

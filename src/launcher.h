@@ -11,8 +11,8 @@
 struct sc_string;
 
 /* The launcher's word, as it stood in the environment when this process was started, about its rank
- * and how many there are; -1 when it does not say. Never SLURM_PROCID, which is 0 for every rank
- * that mpirun starts inside a Slurm job. */
+ * and how many there are; -1 when it does not say. Slurm comes last and is believed only by what
+ * srun itself started: what mpirun starts inside a job sees the numbers of the batch script. */
 int sc_launcher_rank(void);
 int sc_launcher_size(void);
 

@@ -17,6 +17,7 @@
 #define SC_A_LAYOUT "storage_layout"
 #define SC_A_VERSION "version"
 #define SC_LAYOUT_COLUMNAR "columnar"
+#define SC_A_INCOMPLETE "incomplete" /* of /metadata, in a recovered profile */
 
 /* Core groups and datasets. R regions, N (rank, region) pairs with events, E events. */
 #define SC_G_METADATA "/metadata"

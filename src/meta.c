@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "h5write.h"
+#include "image.h"
 
 enum {
     TEXT_CHARACTERS = 60000,
@@ -131,6 +132,72 @@ void sc_facts_free(struct sc_facts *f)
     }
     free(f->attribute);
     *f = (struct sc_facts){0};
+}
+
+/* ---- notes: kind, name with NUL, then 8 bytes of number, or texts with NUL each ---- */
+
+static int print_note(struct sc_string *s, const struct sc_h5_attribute *a)
+{
+    const int32_t kind = a->kind;
+    int rc = sc_string_append(s, &kind, sizeof kind);
+
+    if (rc == 0)
+        rc = sc_string_append(s, a->name, strlen(a->name) + 1);
+    if (rc == 0 && a->kind == SC_H5_INT)
+        rc = sc_string_append(s, &a->integer, sizeof a->integer);
+    if (rc == 0 && a->kind == SC_H5_REAL)
+        rc = sc_string_append(s, &a->real, sizeof a->real);
+    if (rc == 0 && a->kind == SC_H5_TEXT)
+        rc = sc_string_append(s, a->text, strlen(a->text) + 1);
+    for (size_t i = 0; rc == 0 && a->kind == SC_H5_TEXTS && i < a->count; i++)
+        rc = sc_string_append(s, a->texts[i], strlen(a->texts[i]) + 1);
+    return rc;
+}
+
+void sc_facts_note(const struct sc_facts *f)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        struct sc_string s = {0};
+
+        if (print_note(&s, &f->attribute[i]) == 0)
+            sc_image_note(SC_NOTE_FACT, (uint32_t)i, s.data, s.length);
+        sc_string_free(&s);
+    }
+}
+
+static int read_texts(struct sc_facts *f, const char *name, const char *value, const char *end)
+{
+    const char **texts = calloc((size_t)(end - value) + 1, sizeof *texts);
+    size_t count = 0;
+    int rc;
+
+    for (; texts != NULL && value < end; value += strlen(value) + 1)
+        texts[count++] = value;
+    rc = texts == NULL ? SC_ENOMEM : sc_facts_texts(f, name, texts, count);
+    free(texts);
+    return rc;
+}
+
+int sc_facts_read(struct sc_facts *f, const char *note, size_t length)
+{
+    const char *end = note + length, *name = note + sizeof(int32_t), *value;
+    int32_t kind;
+    int64_t integer;
+    double real;
+
+    if (length < sizeof kind + 1 || memchr(name, '\0', length - sizeof kind) == NULL)
+        return SC_EFORMAT;
+    memcpy(&kind, note, sizeof kind);
+    value = name + strlen(name) + 1;
+    if ((kind == SC_H5_INT || kind == SC_H5_REAL) && end - value == sizeof integer) {
+        memcpy(&integer, value, sizeof integer);
+        memcpy(&real, value, sizeof real);
+        return kind == SC_H5_INT ? sc_facts_int(f, name, integer) : sc_facts_real(f, name, real);
+    }
+    if ((kind != SC_H5_TEXT && kind != SC_H5_TEXTS) || (end > value && end[-1] != '\0') ||
+        (kind == SC_H5_TEXT && value == end))
+        return SC_EFORMAT;
+    return kind == SC_H5_TEXT ? sc_facts_text(f, name, value) : read_texts(f, name, value, end);
 }
 
 /* The probe's place when it is not part of the build. */

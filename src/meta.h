@@ -75,6 +75,24 @@ int sc_facts_texts(struct sc_facts *f, const char *name, const char *const *valu
 int sc_facts_time(struct sc_facts *f, const char *name, int64_t realtime_ns); /* ISO 8601, UTC */
 void sc_facts_free(struct sc_facts *f);
 
+/* The settings that say how to read a profile; the run. Names as in doc/format.md. */
+struct sc_settings;
+int sc_facts_settings(struct sc_facts *f, const struct sc_settings *s);
+struct sc_run_facts {
+    uint32_t ranks;
+    size_t nodes;
+    int64_t begin_realtime;   /* ns since 1970 */
+    int64_t start_ns, end_ns; /* of rank 0 */
+    const char *clock;        /* NULL: not known, or among the facts already */
+    const char *output_mode;
+};
+int sc_facts_run(struct sc_facts *f, const struct sc_run_facts *run);
+
+/* Notes them in the image, in a form that sc_facts_read() adds to f: SC_EFORMAT if it cannot be.
+ */
+void sc_facts_note(const struct sc_facts *f);
+int sc_facts_read(struct sc_facts *f, const char *note, size_t length);
+
 /* Adds what host and environment say, names as in doc/format.md. Minimal detail carries no identity
  * (no user, host, directory, arguments, environment but the SCOPE_PROFILER_*_ID given on purpose);
  * full adds them, SLURM_*, LOADEDMODULES, the PATH family. 0 or SC_ENOMEM. */

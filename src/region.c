@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "image.h"
 
 enum { CHUNK = 1024, CHUNKS = (SC_REGION_MAX + CHUNK) / CHUNK };
 
@@ -74,6 +75,24 @@ static char *copy_bytes(const char *bytes, size_t length)
     return copy;
 }
 
+static void note_region(uint32_t id)
+{
+    const struct sc_region *r = region_at(id);
+    const struct sc_note_region head = {(int32_t)r->kind, r->line};
+    struct sc_string s = {0};
+    int rc = sc_string_append(&s, &head, sizeof head);
+
+    if (rc == 0)
+        rc = sc_string_append(&s, r->name, r->length + 1);
+    if (rc == 0)
+        rc = sc_string_append(&s, r->file, strlen(r->file) + 1);
+    if (rc == 0)
+        rc = sc_string_append(&s, r->tags, strlen(r->tags) + 1);
+    if (rc == 0)
+        sc_image_note(SC_NOTE_REGION, id, s.data, s.length);
+    sc_string_free(&s);
+}
+
 /* Fills the next free id. */
 static int append(enum sc_region_kind kind, const char *name, size_t length, const char *tags,
                   const char *file, int line)
@@ -113,6 +132,8 @@ static int append(enum sc_region_kind kind, const char *name, size_t length, con
     *r = made;
     /* Pairs with the acquire in sc_region_count(): regions below the count are complete. */
     __atomic_store_n(&registry.count, id + 1, __ATOMIC_RELEASE);
+    if (sc_image_head() != NULL)
+        note_region(id);
     return (int)id;
 }
 
@@ -140,6 +161,14 @@ int sc_region_id(enum sc_region_kind kind, const char *name, const char *tags, c
     }
     pthread_mutex_unlock(&registry.lock);
     return id >= 0 ? id : sc_fail(id, "no memory for region '%.60s'", name);
+}
+
+void sc_region_note_all(void)
+{
+    pthread_mutex_lock(&registry.lock);
+    for (uint32_t id = 0; id < registry.count; id++)
+        note_region(id);
+    pthread_mutex_unlock(&registry.lock);
 }
 
 const struct sc_region *sc_region_get(uint32_t id)

@@ -32,6 +32,9 @@ struct sc_region {
 int sc_region_id(enum sc_region_kind kind, const char *name, const char *tags, const char *file,
                  int line);
 
+/* Notes in the image what is registered so far. */
+void sc_region_note_all(void);
+
 /* The region of an id below sc_region_count(); lent for the life of the process. */
 const struct sc_region *sc_region_get(uint32_t id);
 uint32_t sc_region_count(void);

@@ -6,12 +6,17 @@
 #include <errno.h>
 #include <fenv.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base.h"
 #include "clock.h"
+#include "ends.h"
+#include "image.h"
 #include "launcher.h"
+#include "region.h"
+#include "site.h"
 
 enum state { IDLE, ON, DISABLED, DRAINING, CLOSED };
 
@@ -44,11 +49,12 @@ static bool world(int *rank, int *size)
     return rt.layer != NULL && rt.layer->world(rank, size);
 }
 
+/* A world of one may be one of many that a launcher started. */
 bool sc_runtime_speaks(void)
 {
     int rank, size;
 
-    return world(&rank, &size) ? rank == 0 : sc_launcher_rank() <= 0;
+    return world(&rank, &size) && size > 1 ? rank == 0 : sc_launcher_rank() <= 0;
 }
 
 int sc_runtime_path(struct sc_string *out)
@@ -78,6 +84,8 @@ static void set_switches(void)
 static void child_stands_down(void)
 {
     rt.state = CLOSED;
+    sc_image_forked();
+    sc_buffer_forked();
     pthread_mutex_init(&rt.lock, NULL);
     set_switches();
 }
@@ -120,6 +128,90 @@ static void warn_of_directory(void)
     sc_string_free(&directory);
 }
 
+/* Under the lock. A recording without an image is complete all the same, if its process lives to
+ * the end. */
+static void start_image(void)
+{
+    const struct sc_setting *value = rt.settings.value;
+    struct sc_image_head *head;
+    struct sc_string path = {0};
+    int rc = 0;
+
+    if (value[SC_SALVAGE].number == 0)
+        return;
+    /* Whether MPI will make this process one of several is not known yet. */
+    if (sc_launcher_override() == 0)
+        rc = sc_runtime_path(&path);
+    else
+        rc = sc_string_append(&path, rt.path.data, rt.path.length);
+    if (rc == 0)
+        rc = sc_image_create(path.data, value[SC_SALVAGE_DIR].text, &head);
+    sc_string_free(&path);
+    if (rc != 0) {
+        if (sc_runtime_speaks() && value[SC_SALVAGE].origin != SC_FROM_DEFAULT)
+            sc_log("a run that is killed will lose what it recorded: %s", sc_last_error());
+        return;
+    }
+    head->event_bytes = sizeof(struct scope_event_1_);
+    head->op_bytes = sizeof(struct sc_op);
+    head->part_bytes = sizeof(struct sc_part);
+    snprintf(head->clock, sizeof head->clock, "%s", sc_clock_name());
+    snprintf(head->label, sizeof head->label, "%.1000s", value[SC_LABEL].text);
+    head->keeps_ops = value[SC_MPI_RECORD].number == SC_MPI_CALLS;
+    head->first = head->second[0] = sc_clock_first();
+    head->begin_realtime = sc_clock_monotonic() + sc_clock_epoch();
+    head->rank = sc_launcher_rank();
+    head->size = sc_launcher_size();
+    head->run = (uint64_t)head->begin_realtime;
+    sc_region_note_all();
+    sc_site_note_all();
+    if (rt.layer != NULL)
+        rt.layer->note();
+}
+
+void sc_runtime_joined(int rank, int size, uint64_t run)
+{
+    struct sc_image_head *head = sc_image_head();
+
+    if (head == NULL)
+        return;
+    head->rank = rank;
+    head->size = size;
+    head->run = run;
+    head->is_joined = 1;
+    sc_image_clock();
+    sc_ends_watch_crashes();
+}
+
+void sc_runtime_restore(const struct sc_image_head *head, uint64_t end_ticks,
+                        const struct sc_thread *main_thread)
+{
+    rt.begin_ticks = head->begin_ticks;
+    rt.end_ticks = end_ticks;
+    rt.begin_realtime = head->begin_realtime;
+    rt.pair_ticks = head->pair_ticks;
+    rt.main_thread = main_thread;
+    sc_buffer_policy(1, head->keeps_ops != 0);
+}
+
+void sc_runtime_breaks_off(int how, int number, const char *text)
+{
+    sc_image_leave((enum sc_image_end)how, number, text);
+}
+
+/* What was measured and prepared meanwhile is no part of the run. */
+static void begin_in_image(void)
+{
+    struct sc_image_head *head = sc_image_head();
+
+    if (head == NULL)
+        return;
+    head->pair_ticks = rt.pair_ticks;
+    head->main_thread = rt.main_thread == NULL ? 0 : rt.main_thread->number;
+    head->begin_realtime = rt.begin_realtime;
+    head->begin_ticks = rt.begin_ticks;
+}
+
 /* Under the lock. Settings are valid. What the program asked of its floating-point unit, and what
  * that has signalled, is not touched: here, and where numbers are made of what was recorded. */
 static void start(bool asked_for)
@@ -138,6 +230,8 @@ static void start(bool asked_for)
     }
     feholdexcept(&floating);
     sc_clock_start();
+    start_image();
+    sc_ends_watch();
     sc_buffer_policy((size_t)rt.settings.value[SC_BUFFER_LIMIT].number,
                      rt.settings.value[SC_MPI_RECORD].number == SC_MPI_CALLS);
     sc_buffer_start();
@@ -153,6 +247,7 @@ static void start(bool asked_for)
         t->counts.own_memory_ns = 0; /* not part of the run, which begins now */
     rt.begin_realtime = sc_clock_monotonic() + sc_clock_epoch();
     rt.begin_ticks = sc_clock_ticks();
+    begin_in_image();
     fesetenv(&floating);
 }
 
@@ -256,8 +351,14 @@ int sc_runtime_finalize(void)
         set_switches();
         if (was_on)
             sc_clock_calibrate();
+        sc_ends_leave();
+        sc_image_freeze();
         if (rt.layer != NULL)
             rc = rt.layer->publish(&rt.settings);
+        if (rc == 0)
+            sc_image_remove();
+        else
+            sc_image_leave(SC_END_UNWRITTEN, rc, sc_last_error());
         if (was_on)
             sc_buffer_stop();
         rt.paused = false;

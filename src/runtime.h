@@ -27,6 +27,9 @@ struct sc_layer {
     /* Any thread, before any MPI call is recorded. False: the program runs another MPI than the
      * layer was built for; its calls must be left alone. */
     bool (*records)(void);
+    /* Any thread. Notes in the image what the layer's numbers mean so far, and facts about the run.
+     */
+    void (*note)(void);
     /* NULL when output_mode "parallel" can be honoured, else why not. */
     const char *(*parallel_missing)(void);
 };
@@ -35,6 +38,19 @@ void sc_runtime_layer(const struct sc_layer *layer);
 /* Starts a recording that nobody asked for by name (a program that carries the library starts MPI),
  * with settings from environment and default. Local. Nothing happens unless the process is idle. */
 void sc_runtime_start_auto(void);
+
+/* The layer: which rank this process is, of how many, in a run that has this number on all of them.
+ */
+void sc_runtime_joined(int rank, int size, uint64_t run);
+
+/* Any thread. The process is about to end without sc_runtime_finalize(): enum sc_image_end. What it
+ * recorded stays in its image. */
+void sc_runtime_breaks_off(int how, int number, const char *text);
+
+/* For a process that records nothing: the recording is the one another left, up to that tick. */
+struct sc_image_head;
+void sc_runtime_restore(const struct sc_image_head *head, uint64_t end_ticks,
+                        const struct sc_thread *main_thread);
 
 /* scope_setup() and scope_finalize(). */
 int sc_runtime_setup(const scope_options *options);

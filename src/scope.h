@@ -70,6 +70,8 @@ typedef struct scope_options {
     int summary;                 /* 0 or 1; print the summary at the end (default 1) */
     const char *mpi_pcontrol;    /* "levels" or "regions" (default "levels") */
     int track_async;             /* 0 or 1; keep each MPI request's life (default 0) */
+    int salvage;                 /* 0 or 1; a run that is killed loses nothing (default 1) */
+    const char *salvage_dir;     /* folder for that (default: see doc/salvage.md) */
 } scope_options;
 
 #ifndef SCOPE_DISABLE
@@ -77,9 +79,21 @@ typedef struct scope_options {
 /* Inline, so that size is what the program was compiled with. */
 static inline void scope_options_init(scope_options *options)
 {
-    const scope_options unset = {
-        sizeof(scope_options), SCOPE_UNSET, 0,           0,           0, 0,          0,
-        SCOPE_UNSET,           SCOPE_UNSET, SCOPE_UNSET, SCOPE_UNSET, 0, SCOPE_UNSET};
+    const scope_options unset = {sizeof(scope_options),
+                                 SCOPE_UNSET,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 SCOPE_UNSET,
+                                 SCOPE_UNSET,
+                                 SCOPE_UNSET,
+                                 SCOPE_UNSET,
+                                 0,
+                                 SCOPE_UNSET,
+                                 SCOPE_UNSET,
+                                 0};
     if (options != 0)
         *options = unset;
 }

@@ -54,11 +54,12 @@ SCOPE_API void scope_setup_(const char *file_path, const char *output_mode, cons
                             const char *metadata_detail, const char *mpi_record, const int *enabled,
                             const int *topology, const int *summary, const int *buffer_limit,
                             const int *hdf5_chunk_size, const char *mpi_pcontrol,
-                            const int *track_async, int *stat, char *errmsg, size_t file_path_len,
-                            size_t output_mode_len, size_t label_len, size_t metadata_detail_len,
-                            size_t mpi_record_len, size_t mpi_pcontrol_len, size_t errmsg_len)
+                            const int *track_async, const int *salvage, const char *salvage_dir,
+                            int *stat, char *errmsg, size_t file_path_len, size_t output_mode_len,
+                            size_t label_len, size_t metadata_detail_len, size_t mpi_record_len,
+                            size_t mpi_pcontrol_len, size_t salvage_dir_len, size_t errmsg_len)
 {
-    enum { TEXTS = 6 };
+    enum { TEXTS = 7 };
     scope_options o;
     char *copy[TEXTS] = {NULL};
     const struct {
@@ -72,6 +73,7 @@ SCOPE_API void scope_setup_(const char *file_path, const char *output_mode, cons
         {metadata_detail, metadata_detail_len, &o.metadata_detail},
         {mpi_record, mpi_record_len, &o.mpi_record},
         {mpi_pcontrol, mpi_pcontrol_len, &o.mpi_pcontrol},
+        {salvage_dir, salvage_dir_len, &o.salvage_dir},
     };
     int rc = SC_OK;
 
@@ -96,6 +98,8 @@ SCOPE_API void scope_setup_(const char *file_path, const char *output_mode, cons
         o.hdf5_chunk_size = *hdf5_chunk_size;
     if (track_async != NULL)
         o.track_async = *track_async != 0;
+    if (salvage != NULL)
+        o.salvage = *salvage != 0;
     if (rc == SC_OK)
         rc = scope_setup(&o);
     for (int i = 0; i < TEXTS; i++)

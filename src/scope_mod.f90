@@ -36,7 +36,8 @@ module scope
         ! touched on success).
         subroutine scope_setup(file_path, output_mode, label, metadata_detail, mpi_record, &
                                enabled, topology, summary, buffer_limit, hdf5_chunk_size, &
-                               mpi_pcontrol, track_async, stat, errmsg)
+                               mpi_pcontrol, track_async, salvage, salvage_dir, &
+                               stat, errmsg)
             character(len=*), intent(in), optional :: file_path       ! profile to write
             character(len=*), intent(in), optional :: output_mode     ! auto, direct or parallel
             character(len=*), intent(in), optional :: label           ! short name of the run
@@ -49,6 +50,8 @@ module scope
             integer, intent(in), optional :: hdf5_chunk_size          ! events per HDF5 chunk
             character(len=*), intent(in), optional :: mpi_pcontrol    ! levels or regions
             logical, intent(in), optional :: track_async              ! keep each request's life
+            logical, intent(in), optional :: salvage                  ! a killed run loses nothing
+            character(len=*), intent(in), optional :: salvage_dir     ! folder for that
             integer, intent(out), optional :: stat
             character(len=*), intent(inout), optional :: errmsg
         end subroutine scope_setup

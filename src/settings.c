@@ -66,6 +66,10 @@ static const struct row rows[SC_SETTING_COUNT] = {
         .help = "MPI_Pcontrol pauses and resumes, or begins and ends regions"},
     [SC_TRACK_ASYNC] = {FIELD(track_async), .kind = BOOLEAN, .preset = "false",
         .help = "keep the life of each MPI request"},
+    [SC_SALVAGE] = {FIELD(salvage), .kind = BOOLEAN, .preset = "true",
+        .help = "record into files, so that a run that is killed loses nothing"},
+    [SC_SALVAGE_DIR] = {FIELD(salvage_dir), .kind = TEXT, .preset = "", .high = 1000,
+        .help = "folder for them; empty: beside the profile, or /dev/shm"},
 };
 /* clang-format on */
 

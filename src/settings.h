@@ -31,6 +31,8 @@ enum sc_setting_id {
     SC_SUMMARY,
     SC_MPI_PCONTROL,
     SC_TRACK_ASYNC,
+    SC_SALVAGE,
+    SC_SALVAGE_DIR,
     SC_SETTING_COUNT
 };
 

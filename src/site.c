@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base.h"
+#include "image.h"
 
 enum {
     FIRST_BITS = 9, /* the first table has room for 256 addresses, 8 KiB */
@@ -389,6 +390,24 @@ static struct module *make_module(const struct object *o)
     return NULL;
 }
 
+/* Under the lock. */
+static void note_module(int32_t number)
+{
+    const struct module *m = sites.modules[number];
+    struct sc_string s = {0};
+
+    if (sc_string_append(&s, m->path, strlen(m->path) + 1) == 0 &&
+        sc_string_append(&s, m->build_id, strlen(m->build_id) + 1) == 0)
+        sc_image_note(SC_NOTE_MODULE, (uint32_t)number, s.data, s.length);
+    sc_string_free(&s);
+}
+
+/* Under the lock. */
+static void note_site(int32_t number)
+{
+    sc_image_note(SC_NOTE_SITE, (uint32_t)number, site_at(number), sizeof(struct sc_site));
+}
+
 /* Under the lock. -1: no memory. */
 static int32_t number_module(const struct object *o)
 {
@@ -405,6 +424,7 @@ static int32_t number_module(const struct object *o)
         return number;
     }
     sites.modules[sites.module_count] = m;
+    note_module(sites.module_count);
     return sites.module_count++;
 }
 
@@ -460,6 +480,7 @@ static int32_t number_site(const struct sc_site *site)
         return -1;
     sites.chunk[sites.count / SITE_CHUNK][sites.count % SITE_CHUNK] = *site;
     *find_index(site) = sites.count + 1;
+    note_site(sites.count);
     return sites.count++;
 }
 
@@ -498,6 +519,16 @@ int32_t sc_site_of(const void *address)
 }
 
 /* ---- what numbers mean ---- */
+
+void sc_site_note_all(void)
+{
+    pthread_mutex_lock(&sites.lock);
+    for (int32_t i = 0; i < sites.module_count; i++)
+        note_module(i);
+    for (int32_t i = 0; i < sites.count; i++)
+        note_site(i);
+    pthread_mutex_unlock(&sites.lock);
+}
 
 int32_t sc_site_count(void)
 {

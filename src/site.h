@@ -26,6 +26,9 @@ struct sc_site {
  * errno. */
 int32_t sc_site_of(const void *address);
 
+/* Any thread. Notes in the image what has a number so far. */
+void sc_site_note_all(void);
+
 /* Any thread. Numbers are 0 .. count - 1. What they mean is lent for the life of the process. */
 int32_t sc_site_count(void);
 const struct sc_site *sc_site_get(int32_t site);

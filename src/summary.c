@@ -65,6 +65,12 @@ static void add_command(const struct sc_summary *s, struct sc_string *out)
     sc_string_free(&text);
 }
 
+static void add_incomplete(const struct sc_summary *s, struct sc_string *out)
+{
+    if (s->incomplete != NULL)
+        add_cut(out, "  incomplete  ", s->incomplete);
+}
+
 static void add_start(const struct sc_summary *s, struct sc_string *out)
 {
     time_t start = (time_t)(s->start_realtime_ns / 1000000000);
@@ -182,20 +188,27 @@ static void add_quoted(struct sc_string *out, const char *path)
     sc_string_print(out, "'");
 }
 
+static void add_next(struct sc_string *out, const char *verb, const char *path)
+{
+    add_head(out, "next");
+    sc_string_print(out, "scope %s ", verb);
+    add_quoted(out, path);
+    sc_string_print(out, "\n");
+}
+
 static void add_file(const struct sc_summary *s, struct sc_string *out)
 {
     if (s->problem != NULL) {
         add_cut(out, "  no file     ", s->problem);
+        if (s->left != NULL)
+            add_next(out, "recover", s->left);
         return;
     }
     const char *path = s->path != NULL ? s->path : "";
     add_head(out, "file");
     sc_table_printable(out, path, strlen(path));
     sc_string_print(out, " (%s)\n", sc_table_bytes(s->file_bytes).text);
-    add_head(out, "next");
-    sc_string_print(out, "scope inspect ");
-    add_quoted(out, path);
-    sc_string_print(out, "\n");
+    add_next(out, "inspect", path);
 }
 
 /* ---- tree ---- */
@@ -309,6 +322,7 @@ void sc_summary_text(const struct sc_summary *s, struct sc_string *out)
 {
     struct sc_string head = {0}, tail = {0};
     add_command(s, &head);
+    add_incomplete(s, &head);
     add_start(s, &head);
     add_mpi(s, &head);
     add_timeline(s, &tail);

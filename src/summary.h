@@ -38,7 +38,9 @@ struct sc_summary {
     uint64_t file_bytes;
     const struct sc_summary_path *paths;
     size_t path_count;
-    const char *problem; /* NULL, or why there is no file */
+    const char *problem;    /* NULL, or why there is no file */
+    const char *left;       /* then: the folder that it can be made of, NULL none */
+    const char *incomplete; /* NULL, or what is missing of a recovered run */
 };
 
 /* Appends the summary, 25 lines at most; without memory some of them are missing. */

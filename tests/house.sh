@@ -8,15 +8,19 @@ cd "$abs_top_srcdir" || exit 99
 # (meta_host.c: meta.h), and headers of its own room and of lower ones.
 rooms='
 base
-clock index layout region settings site table h5api
-account buffer callpath event launcher tasks totals
+clock image index items layout region settings site table h5api
+account buffer callpath ends event launcher output own tasks totals
 h5element h5file h5guard h5meta h5read h5rows h5write
 meta
-recording runtime summary
+lanes notes recording runtime salvage summary
+catalog numbering rows
+digest skeleton
+recover
 scope scope_f scope_read
 '
 public='scope.h scope_read.h scope_profiler.h'
-cli_sees='base.h clock.h h5api.h h5read.h launcher.h meta.h region.h settings.h table.h'
+cli_sees='base.h clock.h h5api.h h5read.h launcher.h meta.h recover.h region.h
+salvage.h settings.h table.h'
 
 # Names the library may export beside its own and MPI's: hooks of other runtimes.
 exported='^(scope_|sp_|MPI_|mpi_|__cyg_|kokkosp_|InitializeInjectionNvtx|ompt_start_tool$)'
@@ -140,7 +144,7 @@ check_sizes() {
 # A file that the Makefile does not name is neither built nor shipped.
 check_listed() {
     for file in src/*.[ch] src/cli/*.[ch] mpi/*.[ch] tests/*.sh tests/cli/*.* tests/mpi/*.* \
-        tests/unit/*.[ch]; do
+        tests/faults/*.* tests/slurm/*.* tests/unit/*.[ch]; do
         case $file in
         tests/unit/*.c | tests/mpi/*_np[0-9]*.c) name=${file%.c} ;;
         *) name=$file ;;

@@ -22,6 +22,7 @@ enum { EXIT_FINE = 0, EXIT_BREACH = 1, EXIT_WRONG = 2 };
 /* Each gets its own name as argv[0] and returns the exit code. */
 int info_main(int argc, char **argv);
 int inspect_main(int argc, char **argv);
+int recover_main(int argc, char **argv);
 int run_main(int argc, char **argv);
 
 /* Prints "scope: " and the message as one line on standard error, whatever bytes are in it; exit

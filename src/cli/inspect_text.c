@@ -164,10 +164,17 @@ static void add_command(const struct profile *p, struct sc_table *t, struct sc_s
 static void print_header(const struct profile *p, bool full, struct sc_string *out)
 {
     static const char *const labels[] = {"label", NULL}, *const starts[] = {"timestamp", NULL};
+    static const char *const flaws[] = {"incomplete", NULL};
     struct sc_table *t = two_columns(full ? 0 : VALUE_LIMIT);
     scope_text label = profile_fact(p, labels), start = profile_fact(p, starts);
+    scope_text flaw = profile_fact(p, flaws);
     struct sc_string s = {0};
 
+    if (flaw.length > 0) {
+        cli_text(out, "incomplete: ");
+        sc_table_printable(out, flaw.data, flaw.length);
+        cli_text(out, "\n");
+    }
     if (sc_table_printable(out, p->path, strlen(p->path)) != 0)
         die("out of memory");
     cli_text(out, "  (%s)\n", sc_table_bytes(p->size.bytes).text);

@@ -15,6 +15,7 @@ static const struct verb {
 } verbs[] = {
     {"run", run_main, "run a program with the profiling library preloaded"},
     {"inspect", inspect_main, "show what a profile holds: regions, MPI, machine, coverage"},
+    {"recover", recover_main, "make a profile of what a run that was killed has left"},
     {"info", info_main, "show what this installation has and lacks, and all settings"},
 };
 

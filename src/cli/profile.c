@@ -3,7 +3,10 @@
  */
 #include "profile.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #define BLOCK 4096 /* rows read at once */
 
@@ -185,8 +188,24 @@ static void read_ranks(struct profile *p)
     free(rows);
 }
 
+/* A run that did not end has no profile, but maybe left what one can be made of. */
+static void die_if_unfinished(const char *path)
+{
+    struct sc_string beside = {0};
+    struct stat info;
+
+    if (stat(path, &info) == 0 || errno != ENOENT)
+        return;
+    cli_text(&beside, "%s.salvage", path);
+    if (stat(beside.data, &info) == 0)
+        die("%s: %s (scope recover %s makes it from what the run left)", path, strerror(ENOENT),
+            beside.data);
+    sc_string_free(&beside);
+}
+
 void profile_open(struct profile *p, const char *path, const struct cli_ranks *ranks)
 {
+    die_if_unfinished(path);
     *p = (struct profile){.path = path, .reader = cli_open(path), .ranks = ranks};
     scope_read_sizes(p->reader, &p->size);
     p->rank_count = cli_ranks_count(ranks, p->size.ranks);

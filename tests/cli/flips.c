@@ -54,15 +54,23 @@ static int run(void)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* What the command said: a sanitizer adds lines of its own about memory that was refused. */
+static const char *own_words(const char *err)
+{
+    while (strncmp(err, "==", 2) == 0 && strstr(err, "AddressSanitizer failed to allocate") != NULL)
+        err = strchr(err, '\n') == NULL ? "" : strchr(err, '\n') + 1;
+    return err;
+}
+
 /* What is wrong with how the command ended, or NULL. */
 static const char *complaint(int code)
 {
     size_t out_length, err_length;
     char *out = read_all("out", &out_length), *err = read_all("err", &err_length);
-    const char *newline = strchr(err, '\n');
-    int one_line = strncmp(err, "scope: ", 7) == 0 && newline == err + err_length - 1;
+    const char *said = own_words(err), *newline = strchr(said, '\n');
+    int one_line = strncmp(said, "scope: ", 7) == 0 && newline == err + err_length - 1;
     const char *wrong = code != 0 && code != 2                       ? "exit status"
-                        : code == 0 && err_length > 0                ? "words with status 0"
+                        : code == 0 && *said != '\0'                 ? "words with status 0"
                         : code == 2 && (out_length > 0 || !one_line) ? "not one line"
                                                                      : NULL;
 

@@ -66,7 +66,7 @@ int main(int argc, char **argv)
     failed += grows_beyond("communicators used while paused", 1, 10);
     scope_resume();
     /* The record, and two totals by call path and size. */
-    failed += grows_beyond("used communicators", 1, 350);
+    failed += grows_beyond("used communicators", 1, 450);
     MPI_Finalize();
     return failed > 0;
 }

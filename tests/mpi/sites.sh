@@ -88,7 +88,7 @@ scope inspect --mpi --source pie.h5 | grep -q '^ *MPI_Bcast .*main sites\.c:' ||
 build '-fno-pie -no-pie -g'
 record fixed.h5
 same fixed.h5
-build '-fno-pie -no-pie'
+build '-fno-pie -no-pie -Wl,--strip-debug'
 record plain.h5
 rows plain.h5 >have
 grep -q '^MPI_Bcast main sites+0x[0-9a-f]* 15$' have || not "plain.h5: $(cat have)"

@@ -16,27 +16,39 @@
 #include <cmocka.h>
 #include <mpi.h>
 
+#include "bring.h"
 #include "catalog.h"
 #include "comm.h"
 #include "numbering.h"
 #include "object.h"
 #include "site.h"
+#include "unite.h"
 #include "world.h"
 
 enum { RANKS = 3 };
 
 static struct sc_numbering numbering;
 static struct sc_catalog catalog;
+static struct sc_maps maps;
 
 static void make_tables(bool full)
 {
+    struct sc_own own;
+
     sc_object_refresh();
-    assert_int_equal(sc_numbering_create(NULL, &numbering), 0);
-    assert_int_equal(sc_catalog_create(&numbering, full, &catalog), 0);
+    assert_int_equal(sc_bring(&own), 0);
+    assert_int_equal(sc_numbering_add(&numbering, NULL, &own, sc_unite, &maps), 0);
+    assert_int_equal(sc_catalog_add(&catalog, &own, sc_unite, &maps), 0);
+    if (sc_world_rank() == 0) {
+        assert_int_equal(sc_numbering_fill(&numbering), 0);
+        assert_int_equal(sc_catalog_fill(&catalog, full), 0);
+    }
+    sc_own_free(&own);
 }
 
 static void free_tables(void)
 {
+    sc_maps_free(&maps);
     sc_catalog_free(&catalog);
     sc_numbering_free(&numbering);
 }
@@ -75,7 +87,7 @@ static MPI_Win make_window(MPI_Comm comm, const char *name)
 static int32_t row_of(const struct sc_object *o)
 {
     assert_non_null(o);
-    return catalog.object[o->number];
+    return maps.object[o->number];
 }
 
 static void windows_are_told_apart_by_communicator_and_order(void **state)
@@ -106,7 +118,7 @@ static void windows_are_told_apart_by_communicator_and_order(void **state)
         assert_int_equal(named("first") + named("second") + named("alone") + named("pair"), 4);
         assert_int_equal(catalog.objects[row_of(object[0])].kind, SC_OBJECT_WINDOW);
         assert_int_equal(catalog.objects[row_of(object[2])].communicator,
-                         numbering.comm[sc_comm_find(half)->number]);
+                         maps.comm[sc_comm_find(half)->number]);
     }
     free_tables();
     for (int i = 0; i < 3; i++) {
@@ -186,11 +198,11 @@ static void equal_places_are_one_call_site(void **state)
     }
     make_tables(true);
     for (int i = 0; i < 3; i++)
-        assert_true(same(catalog.site[site[i]]));
+        assert_true(same(maps.site[site[i]]));
     if (rank == 0) {
-        const struct sc_row_site *a = &catalog.sites[catalog.site[site[0]]];
-        const struct sc_row_site *b = &catalog.sites[catalog.site[site[1]]];
-        const struct sc_row_site *c = &catalog.sites[catalog.site[site[2]]];
+        const struct sc_row_site *a = &catalog.sites[maps.site[site[0]]];
+        const struct sc_row_site *b = &catalog.sites[maps.site[site[1]]];
+        const struct sc_row_site *c = &catalog.sites[maps.site[site[2]]];
         assert_int_equal(catalog.site_count, 3);
         assert_int_equal(catalog.module_count, 2);
         assert_int_equal(a->module, b->module);

@@ -90,7 +90,8 @@ contains
         call scope_setup(file_path="fortran.h5   ", output_mode="direct", label="unit test", &
             metadata_detail="minimal", mpi_record="off", enabled=.true., topology=.false., &
             summary=.false., buffer_limit=64, hdf5_chunk_size=0, &
-            mpi_pcontrol="regions", track_async=.false., stat=stat, errmsg=message)
+            mpi_pcontrol="regions", track_async=.false., salvage=.true., &
+            salvage_dir='/tmp', stat=stat, errmsg=message)
         call expect("all settings at once are right", stat == SCOPE_OK)
         call expect("errmsg is not touched on success", message == untouched)
         call expect("recording", scope_is_active())

@@ -101,14 +101,36 @@ static void every_launcher_is_understood(void **state)
     }
 }
 
-/* mpirun inside sbatch: SLURM_PROCID is 0 for every rank. */
-static void slurm_procid_is_not_believed(void **state)
+/* In a batch script SLURM_PROCID is 0, whatever that starts. */
+static void a_batch_script_is_no_rank(void **state)
 {
     (void)state;
     ask((variables){"SLURM_PROCID=0", "SLURM_NTASKS=4"}, "x");
     assert_string_equal(answer, "-1 of -1: /tmp/x");
     ask((variables){"SLURM_PROCID=0", "OMPI_COMM_WORLD_RANK=2"}, "x");
     assert_string_equal(answer, "2 of -1: /tmp/x_rank00002");
+}
+
+/* srun --mpi=none has nothing else to say, srun --mpi=pmix no size. */
+static void a_task_of_srun_knows_its_rank(void **state)
+{
+    (void)state;
+    ask((variables){"SLURM_PROCID=2", "SLURM_STEP_NUM_TASKS=3"}, "x");
+    assert_string_equal(answer, "2 of 3: /tmp/x_rank00002");
+    ask((variables){"SLURM_PROCID=2", "SLURM_STEP_NUM_TASKS=3", "PMIX_RANK=2"}, "x");
+    assert_string_equal(answer, "2 of 3: /tmp/x_rank00002");
+    ask((variables){"SLURM_PROCID=3", "SLURM_STEP_NUM_TASKS=3"}, "x");
+    assert_string_equal(answer, "-1 of -1: /tmp/x"); /* no such task among three */
+}
+
+/* mpirun starts its helper on each further node with srun: one task there, whatever it starts. */
+static void another_launcher_below_srun_is_asked_first(void **state)
+{
+    (void)state;
+    ask((variables){"SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=1", "PMI_RANK=3", "PMI_SIZE=4"}, "x");
+    assert_string_equal(answer, "3 of 4: /tmp/x_rank00003");
+    ask((variables){"SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=1", "PMIX_RANK=3"}, "x");
+    assert_string_equal(answer, "3 of -1: /tmp/x_rank00003");
 }
 
 static void rank_within_the_node_comes_last(void **state)
@@ -213,7 +235,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_launcher_nothing_is_known),
         cmocka_unit_test(every_launcher_is_understood),
-        cmocka_unit_test(slurm_procid_is_not_believed),
+        cmocka_unit_test(a_batch_script_is_no_rank),
+        cmocka_unit_test(a_task_of_srun_knows_its_rank),
+        cmocka_unit_test(another_launcher_below_srun_is_asked_first),
         cmocka_unit_test(rank_within_the_node_comes_last),
         cmocka_unit_test(nonsense_is_not_believed),
         cmocka_unit_test(the_rank_stands_before_the_extension),

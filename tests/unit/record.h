@@ -52,8 +52,13 @@ static inline bool record_records(void)
     return true;
 }
 
-static const struct sc_layer record_layer = {record_world, record_publish, record_records,
-                                             record_missing};
+static inline void record_note(void) {}
+
+static const struct sc_layer record_layer = {.world = record_world,
+                                             .publish = record_publish,
+                                             .records = record_records,
+                                             .note = record_note,
+                                             .parallel_missing = record_missing};
 
 /* Starts with a first buffer of so many events; under the test clock when step_ns is not 0. */
 static inline void record_start(long buffer_limit, int step_ns)

@@ -18,13 +18,14 @@ static struct sc_settings got;
 static struct sc_string warned;
 
 static const char *const touched[] = {
-    "SCOPE_PROFILER_RUN",          "SCOPE_PROFILER_ENABLED",      "SCOPE_PROFILER_FILE_PATH",
-    "SCOPE_PROFILER_OUTPUT_MODE",  "SCOPE_PROFILER_LABEL",        "SCOPE_PROFILER_METADATA_DETAIL",
-    "SCOPE_PROFILER_MPI_RECORD",   "SCOPE_PROFILER_BUFFER_LIMIT", "SCOPE_PROFILER_HDF5_CHUNK_SIZE",
-    "SCOPE_PROFILER_TOPOLOGY",     "SCOPE_PROFILER_SUMMARY",      "SCOPE_PROFILER_BUFER_LIMIT",
-    "SCOPE_PROFILER_QWERTZUIOP",   "SCOPE_PROFILER_buffer_limit", "SCOPE_PROFILER_MPI",
-    "SCOPE_PROFILER_RUN_ID",       "SCOPE_PROFILER_PIPELINE_ID",  "SCOPE_PROFILER_WORKSPACE_ID",
-    "SCOPE_PROFILER_DEPLOYMENT_ID", "SCOPE_PROFILER_MPI_PCONTROL", "SCOPE_PROFILER_TRACK_ASYNC"};
+    "SCOPE_PROFILER_RUN",           "SCOPE_PROFILER_ENABLED",      "SCOPE_PROFILER_FILE_PATH",
+    "SCOPE_PROFILER_OUTPUT_MODE",   "SCOPE_PROFILER_LABEL",        "SCOPE_PROFILER_METADATA_DETAIL",
+    "SCOPE_PROFILER_MPI_RECORD",    "SCOPE_PROFILER_BUFFER_LIMIT", "SCOPE_PROFILER_HDF5_CHUNK_SIZE",
+    "SCOPE_PROFILER_TOPOLOGY",      "SCOPE_PROFILER_SUMMARY",      "SCOPE_PROFILER_BUFER_LIMIT",
+    "SCOPE_PROFILER_QWERTZUIOP",    "SCOPE_PROFILER_buffer_limit", "SCOPE_PROFILER_MPI",
+    "SCOPE_PROFILER_RUN_ID",        "SCOPE_PROFILER_PIPELINE_ID",  "SCOPE_PROFILER_WORKSPACE_ID",
+    "SCOPE_PROFILER_DEPLOYMENT_ID", "SCOPE_PROFILER_MPI_PCONTROL", "SCOPE_PROFILER_TRACK_ASYNC",
+    "SCOPE_PROFILER_SALVAGE",       "SCOPE_PROFILER_SALVAGE_DIR"};
 
 static int fresh(void **state)
 {
@@ -51,7 +52,8 @@ static scope_options unset_options(void)
                        .hdf5_chunk_size = SCOPE_UNSET,
                        .topology = SCOPE_UNSET,
                        .summary = SCOPE_UNSET,
-                       .track_async = SCOPE_UNSET};
+                       .track_async = SCOPE_UNSET,
+                       .salvage = SCOPE_UNSET};
     return o;
 }
 
@@ -136,6 +138,8 @@ static void every_setting_has_its_twin_and_field(void **state)
     setenv("SCOPE_PROFILER_SUMMARY", "0", 1);
     setenv("SCOPE_PROFILER_MPI_PCONTROL", "regions", 1);
     setenv("SCOPE_PROFILER_TRACK_ASYNC", "yes", 1);
+    setenv("SCOPE_PROFILER_SALVAGE", "off", 1);
+    setenv("SCOPE_PROFILER_SALVAGE_DIR", "/scratch", 1);
     assert_int_equal(resolve(&o), 0);
     assert_silent();
     for (int id = 0; id < SC_SETTING_COUNT; id++) {
@@ -155,6 +159,8 @@ static void every_setting_has_its_twin_and_field(void **state)
     o.summary = 1;
     o.mpi_pcontrol = "levels";
     o.track_async = 0;
+    o.salvage = 0;
+    o.salvage_dir = "/tmp";
     assert_int_equal(resolve(&o), 0);
     for (int id = 0; id < SC_SETTING_COUNT; id++)
         assert_int_equal(got.value[id].origin, SC_FROM_PROGRAM);

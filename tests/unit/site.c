@@ -490,8 +490,8 @@ static void offset_in_program(const char *name, const char *flags, bool is_fixed
                             "           (unsigned long long)(__UINTPTR_TYPE__)at,"
                             " sc_module_get(site->module)->path);\n}\n");
     command("${CC:-cc} -D_GNU_SOURCE %s -I%s/src -o %s program.c %s/src/site.c %s/src/base.c"
-            " -lpthread -ldl",
-            flags, source, name, source, source);
+            " %s/src/image.c %s/src/clock.c -lpthread -ldl",
+            flags, source, name, source, source, source, source);
     snprintf(text, sizeof text, "./%s", name);
     out = popen(text, "r");
     assert_non_null(out);

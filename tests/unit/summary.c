@@ -118,6 +118,7 @@ static void what_is_missing_is_said(void **state)
     s.paused = 1;
     s.unfinished = 2;
     s.problem = "/data: No space left on device";
+    s.left = "/data/p.h5.salvage";
     s.label = "";
     assert_string_equal(
         text_of(&s),
@@ -133,7 +134,8 @@ static void what_is_missing_is_said(void **state)
         "  mended      2 still open at the end\n"
         "  own cost    3.075 ms per rank while recording, 150.0 ms at the "
         "end\n"
-        "  no file     /data: No space left on device\n");
+        "  no file     /data: No space left on device\n"
+        "  next        scope recover /data/p.h5.salvage\n");
 }
 
 static void a_run_of_nothing_has_no_strange_numbers(void **state)

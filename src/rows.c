@@ -3,16 +3,11 @@
  */
 #include "rows.h"
 
-#include <mpi.h>
-#include <stdbool.h>
 #include <string.h>
 
-#include "base.h"
 #include "region.h"
-#include "runtime.h"
 #include "tasks.h"
 #include "totals.h"
-#include "world.h"
 
 enum { WINDOW_LEAST = 1 << 16, WINDOW_PARTS = 8 };
 
@@ -58,7 +53,7 @@ static void fill_rank(void *context, uint64_t row, size_t n, void *const *out)
     const struct sc_rows *rows = context;
 
     if (row == 0 && n == 1)
-        memcpy(out[0], &rows->rank, sizeof rows->rank);
+        memcpy(out[0], &rows->row, sizeof rows->row);
 }
 
 static void shift_times(struct sc_row_summary *s, int64_t offset_ns)
@@ -75,17 +70,17 @@ static void fill_index(void *context, uint64_t row, size_t n, void *const *out)
 
     for (size_t i = 0; i < n; i++) {
         const struct sc_slice *s = &rows->recording->slices[row + i];
-        uint32_t region = rows->numbering->region[s->region];
+        uint32_t region = rows->maps->region[s->region];
         struct sc_row_summary *summary = (struct sc_row_summary *)out[6] + i;
 
         ((uint32_t *)out[0])[i] = region;
-        ((uint32_t *)out[1])[i] = (uint32_t)sc_world_rank();
+        ((uint32_t *)out[1])[i] = rows->rank;
         ((uint64_t *)out[2])[i] = first_event + s->first_row;
         ((uint64_t *)out[3])[i] = s->rows;
         ((int64_t *)out[4])[i] = sc_region_get(s->region)->line;
         ((int64_t *)out[5])[i] = s->exclusive;
         *summary = s->summary;
-        shift_times(summary, rows->offset_ns);
+        shift_times(summary, rows->row.clock_offset_ns);
         if (rows->table[SC_ROWS_INDEX].columns == COUNT(index_datasets))
             ((uint64_t *)out[7])[i] = s->ops > 0 ? first_op + s->first_op : SC_NO_OFFSET;
     }
@@ -95,8 +90,8 @@ static void fill_events(void *context, uint64_t row, size_t n, void *const *out)
 {
     struct sc_rows *rows = context;
     int64_t *awaits = (rows->has & SC_HAS_AWAIT) != 0 ? out[2] : NULL;
-    int rc =
-        sc_recording_event_rows(rows->recording, row, n, rows->offset_ns, out[0], out[1], awaits);
+    int rc = sc_recording_event_rows(rows->recording, row, n, rows->row.clock_offset_ns, out[0],
+                                     out[1], awaits);
 
     if (rc != 0)
         rows->status = rc;
@@ -110,12 +105,12 @@ static void fill_path_stats(void *context, uint64_t row, size_t n, void *const *
     struct sc_row_path_stats *to = out[0];
 
     for (size_t i = 0; i < n; i++)
-        to[i] = (struct sc_row_path_stats){.rank = (uint32_t)sc_world_rank(),
-                                           .path = rows->numbering->path[row + i],
+        to[i] = (struct sc_row_path_stats){.rank = rows->rank,
+                                           .path = rows->maps->path[row + i],
                                            .calls = path[i].calls,
                                            .total = path[i].total,
                                            .exclusive = path[i].exclusive,
-                                           .minimum = path[i].minimum,
+                                           .minimum = path[i].calls > 0 ? path[i].minimum : 0,
                                            .maximum = path[i].maximum};
 }
 
@@ -131,21 +126,20 @@ static void fill_totals(void *context, uint64_t row, size_t n, void *const *out)
     struct sc_row_mpi_total *to = out[0];
 
     for (size_t i = 0; i < n; i++)
-        to[i] =
-            (struct sc_row_mpi_total){.rank = (uint32_t)sc_world_rank(),
-                                      .path = rows->numbering->path[total[i].path],
-                                      .communicator = mapped(rows->numbering->comm, total[i].comm),
-                                      .size_class = total[i].size_class,
-                                      .calls = total[i].calls,
-                                      .bytes_sent = total[i].sent,
-                                      .bytes_received = total[i].received,
-                                      .total = total[i].total,
-                                      .minimum = total[i].calls > 0 ? total[i].minimum : 0,
-                                      .maximum = total[i].maximum,
-                                      .object = mapped(rows->catalog->object, total[i].object),
-                                      .site = mapped(rows->catalog->site, total[i].site),
-                                      .await = total[i].await,
-                                      .in_flight = total[i].in_flight};
+        to[i] = (struct sc_row_mpi_total){.rank = rows->rank,
+                                          .path = rows->maps->path[total[i].path],
+                                          .communicator = mapped(rows->maps->comm, total[i].comm),
+                                          .size_class = total[i].size_class,
+                                          .calls = total[i].calls,
+                                          .bytes_sent = total[i].sent,
+                                          .bytes_received = total[i].received,
+                                          .total = total[i].total,
+                                          .minimum = total[i].calls > 0 ? total[i].minimum : 0,
+                                          .maximum = total[i].maximum,
+                                          .object = mapped(rows->maps->object, total[i].object),
+                                          .site = mapped(rows->maps->site, total[i].site),
+                                          .await = total[i].await,
+                                          .in_flight = total[i].in_flight};
 }
 
 static void fill_peers(void *context, uint64_t row, size_t n, void *const *out)
@@ -155,7 +149,7 @@ static void fill_peers(void *context, uint64_t row, size_t n, void *const *out)
     struct sc_row_peer *to = out[0];
 
     for (size_t i = 0; i < n; i++)
-        to[i] = (struct sc_row_peer){.rank = (uint32_t)sc_world_rank(),
+        to[i] = (struct sc_row_peer){.rank = rows->rank,
                                      .peer = peer[i].peer,
                                      .sent_messages = peer[i].sent_messages,
                                      .sent_bytes = peer[i].sent_bytes,
@@ -169,8 +163,7 @@ static void fill_peers(void *context, uint64_t row, size_t n, void *const *out)
 static void fill_mpi(void *context, uint64_t row, size_t n, void *const *out)
 {
     struct sc_rows *rows = context;
-    const struct sc_op_maps maps = {rows->numbering->comm, rows->catalog->object,
-                                    rows->catalog->site};
+    const struct sc_op_maps maps = {rows->maps->comm, rows->maps->object, rows->maps->site};
     void *column[SC_ROWS_MPI_COLUMNS];
     int rc;
 
@@ -197,8 +190,8 @@ static void fill_tasks(void *context, uint64_t row, size_t n, void *const *out)
                                             out[6], out[7], out[8], out[9], out[10]};
 
     for (size_t i = 0; i < n; i++)
-        ((uint32_t *)out[0])[i] = (uint32_t)sc_world_rank();
-    sc_tasks_rows(row, n, rows->offset_ns, &columns);
+        ((uint32_t *)out[0])[i] = rows->rank;
+    sc_tasks_rows(row, n, rows->row.clock_offset_ns, &columns);
 }
 
 /* ---- the tables ---- */
@@ -221,7 +214,7 @@ static void set_table(struct sc_rows *rows, enum sc_rows_table which, const char
                                               .window = window(count)};
 }
 
-static void set_tables(struct sc_rows *rows, int mpi)
+static void set_tables(struct sc_rows *rows, bool mpi)
 {
     const struct sc_recording *r = rows->recording;
     const struct sc_totals none = {0}, *totals = r == NULL ? &none : sc_callpath_totals(r->paths);
@@ -249,38 +242,19 @@ static void set_tables(struct sc_rows *rows, int mpi)
                                                      : SC_ROWS_TABLES;
 }
 
-int sc_rows_create(struct sc_recording *recording, const struct sc_numbering *numbering,
-                   const struct sc_catalog *catalog, const struct sc_row_rank *rank,
-                   struct sc_rows *out)
+unsigned sc_rows_has(const struct sc_recording *recording, bool tracks)
 {
-    unsigned has = recording == NULL ? 0 : recording->has;
-    const bool tracks = sc_runtime_settings()->value[SC_TRACK_ASYNC].number != 0;
-    uint64_t count[SC_ROWS_TABLES], before[SC_ROWS_TABLES] = {0};
+    const unsigned has = recording == NULL ? 0 : recording->has;
 
-    if (tracks && (has & SC_HAS_REQUESTS) != 0)
-        has |= SC_HAS_TASKS;
+    return has | (tracks && (has & SC_HAS_REQUESTS) != 0 ? SC_HAS_TASKS : 0);
+}
+
+void sc_rows_make(struct sc_recording *recording, const struct sc_maps *maps, uint32_t rank,
+                  const struct sc_row_rank *row, bool mpi, unsigned has, struct sc_rows *out)
+{
     if (recording != NULL)
-        sc_recording_order(recording, numbering->region);
-    if (sc_world_is_open() && PMPI_Allreduce(MPI_IN_PLACE, &has, 1, MPI_UNSIGNED, MPI_BOR,
-                                             sc_world_comm()) != MPI_SUCCESS)
-        return sc_fail(SC_EMPI, "MPI_Allreduce failed while publishing");
-    *out = (struct sc_rows){.recording = recording,
-                            .numbering = numbering,
-                            .catalog = catalog,
-                            .rank = *rank,
-                            .offset_ns = rank->clock_offset_ns,
-                            .has = has};
-    set_tables(out, sc_world_is_open());
-    for (size_t i = 0; i < SC_ROWS_TABLES; i++)
-        out->total[i] = count[i] = out->table[i].count;
-    if (!sc_world_is_open())
-        return 0;
-    if (PMPI_Exscan(count, before, SC_ROWS_TABLES, MPI_UINT64_T, MPI_SUM, sc_world_comm()) !=
-            MPI_SUCCESS ||
-        PMPI_Allreduce(count, out->total, SC_ROWS_TABLES, MPI_UINT64_T, MPI_SUM, sc_world_comm()) !=
-            MPI_SUCCESS)
-        return sc_fail(SC_EMPI, "MPI_Exscan failed while publishing");
-    for (size_t i = 0; i < SC_ROWS_TABLES && sc_world_rank() > 0; i++)
-        out->table[i].first = before[i];
-    return 0;
+        sc_recording_order(recording, maps->region);
+    *out = (struct sc_rows){
+        .recording = recording, .maps = maps, .rank = rank, .row = *row, .has = has};
+    set_tables(out, mpi);
 }

@@ -7,15 +7,6 @@
 #include <string.h>
 
 #include "base.h"
-#include "numbering.h"
-#include "object.h"
-#include "site.h"
-#include "unite.h"
-#include "world.h"
-
-struct sc_catalog_store {
-    struct sc_items objects, modules, sites;
-};
 
 /* An absolute path says who works where; those of the system say nothing. */
 static struct sc_h5_text shown(struct sc_h5_text path, bool full)
@@ -31,14 +22,14 @@ static struct sc_h5_text shown(struct sc_h5_text path, bool full)
 /* ---- files and windows: key = kind, communicator and ordinal (a window) or name (a file); extra =
  * communicator, name ---- */
 
-static int add_object(struct sc_items *items, const struct sc_object *o, const int32_t *comm)
+static int add_object(struct sc_items *items, const struct sc_own_object *o, const int32_t *comm)
 {
     int32_t on = o->comm < 0 ? -1 : comm[o->comm];
-    const int32_t head[3] = {o->kind, o->kind == SC_OBJECT_WINDOW ? on : -1, (int32_t)o->ordinal};
+    const int32_t head[3] = {o->kind, o->kind == SC_OWN_WINDOW ? on : -1, (int32_t)o->ordinal};
     struct sc_string key = {0}, extra = {0};
     int rc = sc_string_append(&key, head, sizeof head);
 
-    if (rc == 0 && o->kind == SC_OBJECT_FILE)
+    if (rc == 0 && o->kind == SC_OWN_FILE)
         rc = sc_string_append(&key, o->name, strlen(o->name));
     if (rc == 0)
         rc = sc_string_append(&extra, &on, sizeof on);
@@ -53,10 +44,8 @@ static int add_object(struct sc_items *items, const struct sc_object *o, const i
 
 static int fill_objects(struct sc_catalog *c, bool full)
 {
-    const struct sc_items *all = &c->store->objects;
+    const struct sc_items *all = &c->all_objects.items;
 
-    if (sc_world_rank() != 0)
-        return 0;
     c->object_count = all->count;
     c->objects = calloc(all->count + 1, sizeof *c->objects);
     c->object_names = calloc(all->count + 1, sizeof *c->object_names);
@@ -69,7 +58,7 @@ static int fill_objects(struct sc_catalog *c, bool full)
 
         memcpy(&c->objects[i].kind, key, sizeof c->objects[i].kind);
         memcpy(&c->objects[i].communicator, extra, sizeof(int32_t));
-        c->object_names[i] = c->objects[i].kind == SC_OBJECT_FILE ? shown(name, full) : name;
+        c->object_names[i] = c->objects[i].kind == SC_OWN_FILE ? shown(name, full) : name;
     }
     return 0;
 }
@@ -93,10 +82,8 @@ static int add_module(struct sc_items *items, const struct sc_module *m)
 
 static int fill_modules(struct sc_catalog *c, bool full)
 {
-    const struct sc_items *all = &c->store->modules;
+    const struct sc_items *all = &c->all_modules.items;
 
-    if (sc_world_rank() != 0)
-        return 0;
     c->module_count = all->count;
     c->module_names = calloc(all->count + 1, sizeof *c->module_names);
     c->module_build_ids = calloc(all->count + 1, sizeof *c->module_build_ids);
@@ -124,10 +111,8 @@ static int add_site(struct sc_items *items, const struct sc_site *s, const uint3
 
 static int fill_sites(struct sc_catalog *c)
 {
-    const struct sc_items *all = &c->store->sites;
+    const struct sc_items *all = &c->all_sites.items;
 
-    if (sc_world_rank() != 0)
-        return 0;
     c->site_count = all->count;
     c->sites = calloc(all->count + 1, sizeof *c->sites);
     if (c->sites == NULL)
@@ -139,82 +124,51 @@ static int fill_sites(struct sc_catalog *c)
 
 /* ---- all of them ---- */
 
-/* Collective. Lists `count` things with add() and unites the lists of all ranks; map has room. */
-static int unite(int rc, struct sc_items *mine, struct sc_items *all, void *map)
+int sc_catalog_add(struct sc_catalog *c, const struct sc_own *own, sc_unite_fn *unite,
+                   struct sc_maps *maps)
 {
-    rc = sc_agree(rc);
-    if (rc == 0)
-        rc = sc_unite(mine, all, map);
-    sc_items_free(mine);
-    return rc;
-}
-
-static int number_objects(struct sc_catalog *c, const struct sc_numbering *n, bool full)
-{
-    struct sc_items mine = {0};
-    int32_t count = sc_world_is_open() ? sc_object_count() : 0;
+    struct sc_items objects = {0}, modules = {0}, sites = {0};
+    uint32_t *object = NULL, *module = NULL, *site = NULL;
     int rc = 0;
 
-    c->object = calloc((size_t)count + 1, sizeof *c->object);
-    if (c->object == NULL)
-        rc = SC_ENOMEM;
-    for (int32_t i = 0; rc == 0 && i < count; i++)
-        rc = add_object(&mine, sc_object_get(i), n->comm);
-    rc = unite(rc, &mine, &c->store->objects, c->object);
-    return rc == 0 ? sc_agree(fill_objects(c, full)) : rc;
-}
-
-static int number_sites(struct sc_catalog *c, bool full)
-{
-    struct sc_items modules = {0}, sites = {0};
-    int32_t count = sc_site_count(), module_count = sc_module_count();
-    uint32_t *module = calloc((size_t)module_count + 1, sizeof *module);
-    int rc = 0;
-
-    c->site = calloc((size_t)count + 1, sizeof *c->site);
-    if (module == NULL || c->site == NULL)
-        rc = SC_ENOMEM;
-    for (int32_t i = 0; rc == 0 && i < module_count; i++)
-        rc = add_module(&modules, sc_module_get(i));
-    rc = unite(rc, &modules, &c->store->modules, module);
-    for (int32_t i = 0; rc == 0 && i < count; i++)
-        rc = add_site(&sites, sc_site_get(i), module);
-    rc = unite(rc, &sites, &c->store->sites, c->site);
+    for (size_t i = 0; rc == 0 && i < own->object_count; i++)
+        rc = add_object(&objects, &own->objects[i], maps->comm);
+    rc = sc_items_unite(unite, &c->all_objects, rc, &objects, &object);
+    for (size_t i = 0; rc == 0 && i < own->module_count; i++)
+        rc = add_module(&modules, &own->modules[i]);
+    rc = sc_items_unite(unite, &c->all_modules, rc, &modules, &module);
+    for (size_t i = 0; rc == 0 && i < own->site_count; i++)
+        rc = add_site(&sites, &own->sites[i], module);
+    rc = sc_items_unite(unite, &c->all_sites, rc, &sites, &site);
     free(module);
-    if (rc == 0)
-        rc = sc_agree(fill_modules(c, full));
-    return rc == 0 ? sc_agree(fill_sites(c)) : rc;
+    sc_items_free(&objects);
+    sc_items_free(&modules);
+    sc_items_free(&sites);
+    maps->object = (int32_t *)object;
+    maps->site = (int32_t *)site;
+    return rc;
 }
 
-int sc_catalog_create(const struct sc_numbering *numbering, bool full, struct sc_catalog *out)
+int sc_catalog_fill(struct sc_catalog *c, bool full)
 {
-    int rc;
+    int rc = fill_objects(c, full);
 
-    *out = (struct sc_catalog){.store = calloc(1, sizeof *out->store)};
-    rc = sc_agree(out->store == NULL ? sc_fail(SC_ENOMEM, "no memory to publish") : 0);
     if (rc == 0)
-        rc = number_objects(out, numbering, full);
+        rc = fill_modules(c, full);
     if (rc == 0)
-        rc = number_sites(out, full);
-    if (rc != 0)
-        sc_catalog_free(out);
-    return rc;
+        rc = fill_sites(c);
+    return rc == 0 ? 0 : sc_fail(rc, "no memory for the tables of all ranks");
 }
 
 void sc_catalog_free(struct sc_catalog *c)
 {
-    free(c->object);
-    free(c->site);
     free(c->objects);
     free(c->object_names);
     free(c->sites);
     free(c->module_names);
     free(c->module_build_ids);
-    if (c->store != NULL) {
-        sc_items_free(&c->store->objects);
-        sc_items_free(&c->store->modules);
-        sc_items_free(&c->store->sites);
-        free(c->store);
-    }
+    sc_union_free(&c->all_objects);
+    sc_union_free(&c->all_modules);
+    sc_union_free(&c->all_sites);
     *c = (struct sc_catalog){0};
 }
